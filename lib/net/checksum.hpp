@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace zonelb::net {
+
+/// Partial Internet checksum (RFC 1071): a sum of 16-bit words as they lie in memory, not yet folded.
+/// Byte order does not matter to the sum as long as the result is stored the way it was read.
+using PartialSum = std::uint64_t;
+
+/// Adds `bytes` to `sum`. All spans but the last of a message must have an even length.
+PartialSum checksum_add(PartialSum sum, std::span<const std::uint8_t> bytes);
+
+/// The 16-bit one's complement of the sum, as it is stored in a header (memory order).
+constexpr std::uint16_t checksum_fold(PartialSum sum) {
+  sum = (sum & 0xffffffff) + (sum >> 32);
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<std::uint16_t>(~sum);
+}
+
+}  // namespace zonelb::net
