@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "policy/members.hpp"
+
+namespace zonelb::policy {
+
+/// What the client networks say of a client (semantics.md section 2).
+struct ClientClass {
+  /// no_zone: not compatible.
+  ZoneId zone = no_zone;
+  /// Of another region: refused unless the rule allows global access.
+  bool other_region = false;
+  friend bool operator==(const ClientClass&, const ClientClass&) = default;
+};
+
+/// Client address → class, the most specific prefix deciding. Prefixes are cut into disjoint ranges once, so
+/// that a look-up is a binary search without a trie's pointers.
+class ZoneMap {
+ public:
+  ZoneMap() = default;
+  explicit ZoneMap(const config::Config& config);
+
+  [[nodiscard]] ClientClass find(const net::IpAddress& client) const;
+
+  /// Zones in this map, no_zone included.
+  [[nodiscard]] std::size_t zone_count() const { return names_.size(); }
+  /// Name of a zone; empty for no_zone.
+  [[nodiscard]] const std::string& name(ZoneId zone) const { return names_[zone]; }
+  /// Nullopt: not a zone of this region.
+  [[nodiscard]] std::optional<ZoneId> id(const std::string& name) const;
+
+ private:
+  struct Range {
+    net::IpAddress first;
+    ClientClass client;
+  };
+
+  std::vector<std::string> names_{std::string()};
+  /// Sorted by (family, first address); each range ends where the next begins.
+  std::vector<Range> ranges_;
+};
+
+}  // namespace zonelb::policy
