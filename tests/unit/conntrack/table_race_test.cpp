@@ -1,0 +1,119 @@
+#include <array>
+#include <atomic>
+#include <barrier>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "catch.hpp"
+#include "conntrack/table.hpp"
+
+using namespace zonelb::conntrack;
+
+namespace {
+
+constexpr unsigned threads = 4;
+
+FlowKey key(std::uint64_t number) {
+  return {{number, 1, 2, 3}, number & 0xffff};
+}
+
+template <class Work>
+void run_in_threads(Work work) {
+  std::vector<std::thread> running;
+  for (unsigned t = 0; t < threads; ++t) running.emplace_back(work, t);
+  for (auto& thread : running) thread.join();
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("writers that insert one key at once end with one entry, the same for all", "", Table4,
+                   Table6) {
+  constexpr std::uint64_t keys = 20000;
+  TestType table(keys * 4, 1);
+  std::vector<std::array<std::uint32_t, threads>> got(keys);
+  run_in_threads([&](unsigned thread) {
+    for (std::uint64_t i = 0; i < keys; ++i) {
+      const auto insertion =
+          table.insert(key(i), table.hash(key(i)), Entry{thread, 0, 0, State::confirmed}, 1);
+      got[i][thread] = insertion.outcome == TestType::Outcome::full ? 99 : insertion.slot.entry().target;
+    }
+  });
+  std::uint64_t entries = 0;
+  table.for_each(1, [&](const FlowKey&, const Entry&, std::uint32_t) { ++entries; });
+  CHECK(entries == keys);
+  std::uint64_t disagreements = 0;
+  for (std::uint64_t i = 0; i < keys; ++i)
+    for (unsigned t = 0; t < threads; ++t)
+      if (got[i][t] != table.find(key(i), table.hash(key(i))).entry().target) ++disagreements;
+  CHECK(disagreements == 0);
+}
+
+TEMPLATE_TEST_CASE("one hot key, inserted and removed by all, never has two owners", "", Table4, Table6) {
+  constexpr int rounds = 3000;
+  TestType table(64, 1);
+  std::barrier gate(threads);
+  std::array<std::atomic<std::uint32_t>, threads> got{};
+  std::atomic<int> disagreements{0};
+  run_in_threads([&](unsigned thread) {
+    for (int round = 0; round < rounds; ++round) {
+      const auto insertion =
+          table.insert(key(1), table.hash(key(1)), Entry{thread, 0, 0, State::confirmed}, 1);
+      got[thread].store(insertion.slot.entry().target, std::memory_order_relaxed);
+      gate.arrive_and_wait();
+      if (thread == 0) {
+        for (const auto& target : got)
+          if (target.load(std::memory_order_relaxed) != got[0].load(std::memory_order_relaxed))
+            ++disagreements;
+        table.sweep(
+            0, table.bucket_count(), 1, [](const Entry&, std::uint32_t) { return true; },
+            [](const Entry&) {});
+      }
+      gate.arrive_and_wait();
+    }
+  });
+  CHECK(disagreements == 0);
+}
+
+TEMPLATE_TEST_CASE("find, insert, replace, sweep and eviction at once never show a foreign entry", "", Table4,
+                   Table6) {
+  constexpr std::uint64_t keys = 600;
+  constexpr int steps = 30000;
+  TestType table(256, 1);
+  std::atomic<std::uint64_t> foreign{0};
+  std::array<std::atomic<std::int64_t>, threads> balance{};
+  run_in_threads([&](unsigned thread) {
+    std::mt19937_64 random(thread + 1);
+    std::int64_t mine = 0;
+    for (int step = 0; step < steps; ++step) {
+      const auto number = random() % keys;
+      const auto hash = table.hash(key(number));
+      // The entry's target names the key, so that a mix-up shows.
+      const Entry entry{static_cast<std::uint32_t>(number), 0, 0,
+                        random() % 2 == 0 ? State::syn : State::confirmed};
+      auto slot = table.find(key(number), hash);
+      if (slot && slot.entry().target != number) ++foreign;
+      if (slot) {
+        table.touch(slot, static_cast<std::uint32_t>(step));
+        TestType::replace(slot, Entry{static_cast<std::uint32_t>(number), 1, 0, State::confirmed});
+        if (slot.entry().state != State::removed && slot.entry().target != number) ++foreign;
+      } else {
+        const auto insertion = table.insert(key(number), hash, entry, static_cast<std::uint32_t>(step));
+        if (insertion.outcome != TestType::Outcome::full && insertion.slot.entry().target != number)
+          ++foreign;
+        if (insertion.outcome == TestType::Outcome::inserted) ++mine;
+        if (insertion.evicted) --mine;
+      }
+      table.sweep(
+          random(), 2, static_cast<std::uint32_t>(step),
+          [&](const Entry&, std::uint32_t) { return random() % 8 == 0; }, [&](const Entry&) { --mine; });
+    }
+    balance[thread].store(mine, std::memory_order_relaxed);
+  });
+  std::int64_t entries = 0;
+  table.for_each(0, [&](const FlowKey&, const Entry&, std::uint32_t) { ++entries; });
+  std::int64_t expected = 0;
+  for (const auto& part : balance) expected += part.load(std::memory_order_relaxed);
+  CHECK(foreign == 0);
+  CHECK(entries == expected);
+}

@@ -1,0 +1,150 @@
+#include "conntrack/table.hpp"
+
+#include <set>
+#include <vector>
+
+#include "catch.hpp"
+
+using namespace zonelb::conntrack;
+
+namespace {
+
+FlowKey key(std::uint64_t number) {
+  return {{number, number * 3, number * 5, number * 7}, (number * 11) & 0xffffffffffULL};
+}
+
+constexpr Entry confirmed{1, 2, 3, State::confirmed};
+
+template <class T>
+std::uint64_t count(const T& table) {
+  std::uint64_t entries = 0;
+  table.for_each(0, [&](const FlowKey&, const Entry&, std::uint32_t) { ++entries; });
+  return entries;
+}
+
+template <class T>
+void fill(T& table, const Entry& entry, std::uint64_t attempts) {
+  for (std::uint64_t i = 0; i < attempts; ++i) table.insert(key(i), table.hash(key(i)), entry, 1);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("what is inserted is found, what is not is not", "", Table4, Table6) {
+  TestType table(10000, 1);
+  for (std::uint64_t i = 0; i < 5000; ++i) {
+    const Entry entry{static_cast<std::uint32_t>(i), 7, 3, State::syn};
+    const auto inserted = table.insert(key(i), table.hash(key(i)), entry, 1);
+    REQUIRE(inserted.outcome == TestType::Outcome::inserted);
+    REQUIRE(inserted.slot.entry() == entry);
+  }
+  for (std::uint64_t i = 0; i < 5000; ++i) {
+    const auto slot = table.find(key(i), table.hash(key(i)));
+    REQUIRE(slot);
+    REQUIRE(slot.entry().target == i);
+  }
+  for (std::uint64_t i = 5000; i < 10000; ++i) REQUIRE_FALSE(table.find(key(i), table.hash(key(i))));
+  CHECK(count(table) == 5000);
+}
+
+TEMPLATE_TEST_CASE("each part of the key counts", "", Table4, Table6) {
+  TestType table(1000, 1);
+  const auto original = key(42);
+  table.insert(original, table.hash(original), confirmed, 1);
+  const unsigned words = std::is_same_v<TestType, Table4> ? 1 : 4;
+  for (unsigned word = 0; word < words; ++word) {
+    auto other = original;
+    other.addresses[word] ^= 1ULL << 63;
+    CHECK_FALSE(table.find(other, table.hash(original)));
+  }
+  for (const unsigned bit : {0U, 16U, 32U}) {
+    auto other = original;
+    other.ports_protocol ^= 1ULL << bit;
+    CHECK_FALSE(table.find(other, table.hash(original)));
+  }
+}
+
+TEMPLATE_TEST_CASE("a second insert gets the first one's entry", "", Table4, Table6) {
+  TestType table(1000, 1);
+  table.insert(key(1), table.hash(key(1)), confirmed, 1);
+  const auto second = table.insert(key(1), table.hash(key(1)), Entry{9, 9, 9, State::syn}, 2);
+  CHECK(second.outcome == TestType::Outcome::existed);
+  CHECK(second.slot.entry() == confirmed);
+  CHECK(count(table) == 1);
+}
+
+TEMPLATE_TEST_CASE("a full table refuses rather than touch confirmed entries", "", Table4, Table6) {
+  TestType table(400, 1);
+  fill(table, confirmed, 4000);
+  const auto before = count(table);
+  CHECK(before == table.capacity());
+  const auto refused = table.insert(key(5000), table.hash(key(5000)), confirmed, 2);
+  CHECK(refused.outcome == TestType::Outcome::full);
+  CHECK_FALSE(refused.evicted.has_value());
+  CHECK(count(table) == before);
+}
+
+TEMPLATE_TEST_CASE("a full table gives up its oldest unconfirmed entry", "", Table4, Table6) {
+  TestType table(8, 1);
+  for (std::uint64_t i = 0; count(table) < 8; ++i) {
+    const Entry entry{static_cast<std::uint32_t>(count(table)), 0, 0,
+                      count(table) % 2 == 0 ? State::syn : State::confirmed};
+    table.insert(key(i), table.hash(key(i)), entry, static_cast<std::uint32_t>(100 - count(table)));
+  }
+  const auto inserted = table.insert(key(1000), table.hash(key(1000)), confirmed, 200);
+  REQUIRE(inserted.outcome == TestType::Outcome::inserted);
+  REQUIRE(inserted.evicted.has_value());
+  CHECK(inserted.evicted->target == 6);
+  CHECK(count(table) == 8);
+}
+
+TEMPLATE_TEST_CASE("a sweep removes what has ended, once", "", Table4, Table6) {
+  TestType table(1000, 1);
+  for (std::uint64_t i = 0; i < 100; ++i)
+    table.insert(key(i), table.hash(key(i)), Entry{static_cast<std::uint32_t>(i), 0, 0, State::confirmed},
+                 10);
+  table.touch(table.find(key(50), table.hash(key(50))), 100);
+
+  std::vector<std::uint32_t> removed;
+  const auto sweep = [&] {
+    table.sweep(
+        7, table.bucket_count(), 100, [](const Entry&, std::uint32_t idle) { return idle >= 90; },
+        [&](const Entry& entry) { removed.push_back(entry.target); });
+  };
+  sweep();
+  sweep();
+  CHECK(removed.size() == 99);
+  CHECK(count(table) == 1);
+  CHECK(table.find(key(50), table.hash(key(50))));
+}
+
+TEMPLATE_TEST_CASE("replacing loses against a change in between and tells what stands there", "", Table4,
+                   Table6) {
+  TestType table(1000, 1);
+  auto mine = table.insert(key(1), table.hash(key(1)), Entry{1, 0, 0, State::syn}, 1).slot;
+  auto theirs = mine;
+  REQUIRE(TestType::replace(theirs, Entry{2, 0, 0, State::confirmed}));
+  CHECK_FALSE(TestType::replace(mine, Entry{3, 0, 0, State::confirmed}));
+  CHECK(mine.entry() == Entry{2, 0, 0, State::confirmed});
+  CHECK(TestType::replace(mine, Entry{3, 0, 0, State::confirmed}));
+  CHECK(table.find(key(1), table.hash(key(1))).entry().target == 3);
+}
+
+TEMPLATE_TEST_CASE("a holder of a slot that was used again cannot change its new owner", "", Table4, Table6) {
+  TestType table(8, 1);
+  auto stale = table.insert(key(1), table.hash(key(1)), confirmed, 1).slot;
+  table.sweep(
+      0, table.bucket_count(), 1, [](const Entry&, std::uint32_t) { return true; }, [](const Entry&) {});
+  auto again = stale;
+  CHECK_FALSE(TestType::replace(again, Entry{5, 0, 0, State::confirmed}));
+  CHECK(again.entry().state == State::removed);
+
+  std::uint64_t owner = 2;
+  for (; count(table) == 0 || !table.find(key(owner), table.hash(key(owner))) ||
+         table.find(key(owner), table.hash(key(owner))).bucket != stale.bucket ||
+         table.find(key(owner), table.hash(key(owner))).way != stale.way;
+       ++owner)
+    table.insert(key(owner + 1), table.hash(key(owner + 1)), confirmed, 1);
+  CHECK_FALSE(TestType::replace(stale, Entry{5, 0, 0, State::confirmed}));
+  CHECK(stale.entry().state == State::removed);
+  CHECK(table.find(key(owner), table.hash(key(owner))).entry() == confirmed);
+}
