@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "net/checksum.hpp"
+#include "packet/headers.hpp"
+
+namespace zonelb::packet {
+
+/// True when an IPv4 header without options sums up right. Inline: every packet of a port without checksum
+/// offload passes here.
+[[nodiscard]] inline bool ipv4_checksum_is_good(const Ipv4& ip) {
+  std::uint32_t words[5];
+  std::memcpy(words, &ip, sizeof(words));
+  const net::PartialSum sum =
+      net::PartialSum{words[0]} + words[1] + words[2] + words[3] + net::PartialSum{words[4]};
+  return net::checksum_fold(sum) == 0;
+}
+
+/// The checksum to store in a message of which the checksum field is zero; zero when a message with its
+/// checksum in place is whole. `sum` is that of a pseudo-header.
+[[nodiscard]] inline net::be16 internet_checksum(std::span<const std::uint8_t> message,
+                                                 net::PartialSum sum = 0) {
+  return net::be16::from_raw(net::checksum_fold(net::checksum_add(sum, message)));
+}
+
+/// The pseudo-header of RFC 8200 8.1: `length` bytes of `protocol` behind `ip`.
+[[nodiscard]] inline net::PartialSum pseudo_header(const Ipv6& ip, std::uint32_t length,
+                                                   std::uint8_t protocol) {
+  const auto addresses = net::checksum_add(net::checksum_add(0, ip.source), ip.destination);
+  return addresses + net::be32(length).raw() + net::be32(protocol).raw();
+}
+
+/// The checksum after one of the 16-bit words it covers changed (RFC 1624 equation 3).
+[[nodiscard]] constexpr net::be16 replace_in_checksum(net::be16 checksum, net::be16 before, net::be16 after) {
+  const auto inverse = [](net::be16 word) { return static_cast<std::uint16_t>(~word.raw()); };
+  return net::be16::from_raw(
+      net::checksum_fold(net::PartialSum{inverse(checksum)} + inverse(before) + after.raw()));
+}
+
+}  // namespace zonelb::packet

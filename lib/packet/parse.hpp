@@ -1,0 +1,169 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "conntrack/flow_key.hpp"
+#include "packet/checksum.hpp"
+#include "packet/drop_reason.hpp"
+#include "packet/headers.hpp"
+#include "packet/source.hpp"
+
+namespace zonelb::packet {
+
+/// What a frame is. `flow`: TCP or UDP with sound ports. `echo`: ICMP echo request. `nd`: ICMPv6 types 133 to
+/// 137. `other`: IP of any other kind.
+enum class Kind : std::uint8_t { flow4, flow6, echo4, echo6, arp, nd, dropped, other4, other6 };
+
+[[nodiscard]] constexpr bool is_ipv4(Kind kind) {
+  return kind == Kind::flow4 || kind == Kind::echo4 || kind == Kind::other4;
+}
+
+[[nodiscard]] constexpr bool is_ipv6(Kind kind) {
+  return kind == Kind::flow6 || kind == Kind::echo6 || kind == Kind::other6 || kind == Kind::nd;
+}
+
+/// What the stages after parse need to know of a frame: one cache line.
+struct alignas(64) Parsed {
+  /// Addresses: of every IP packet whose basic header lies in the frame, also of a dropped one. Ports: of
+  /// flows. Protocol: the one behind options and extension headers.
+  conntrack::FlowKey key;
+  /// Bytes from the IP header to the end of the packet (padding excluded); of ARP, to the end of the frame.
+  std::uint16_t l3_length;
+  /// Bytes from the frame's first to the TCP, UDP or ICMP header.
+  std::uint16_t l4_offset;
+  /// VLAN number in host order, or no_vlan.
+  std::uint16_t vlan;
+  /// Bytes of Ethernet and VLAN header.
+  std::uint8_t l3_offset;
+  Kind kind;
+  /// Of TCP, else 0.
+  std::uint8_t tcp_flags;
+  /// Only when dropped.
+  DropReason reason;
+  /// IPv4 TOS or IPv6 traffic class: DSCP and ECN.
+  std::uint8_t traffic_class;
+  /// IPv4 DF; of IPv6 always true, as no router may fragment it.
+  bool dont_fragment;
+};
+static_assert(sizeof(Parsed) == 64);
+
+/// Parses any frame; never reads at or beyond frame + length. parse() is what to call.
+void parse_fully(const std::uint8_t* frame, std::uint32_t length, bool ip_checksum_known_good, Parsed& out);
+
+namespace detail {
+
+/// Reads ports and flags of a TCP or UDP header with `length` bytes (at least 8) up to the packet's end.
+/// False when header or length field do not fit.
+inline bool parse_ports(const std::uint8_t* l4, std::uint32_t length, std::uint8_t protocol, Parsed& out) {
+  std::uint32_t ports = 0;
+  std::memcpy(&ports, l4, sizeof(ports));
+  out.key.ports_protocol = ports | std::uint64_t{protocol} << 32;
+  if (protocol == ip_protocol::tcp) {
+    if (length < sizeof(Tcp)) return false;
+    const auto& tcp = header<Tcp>(l4);
+    out.tcp_flags = tcp.flags;
+    return tcp.header_length() >= sizeof(Tcp) && tcp.header_length() <= length;
+  }
+  out.tcp_flags = 0;
+  const unsigned udp_length = header<Udp>(l4).length.value();
+  return udp_length >= sizeof(Udp) && udp_length <= length;
+}
+
+inline bool is_tcp_or_udp(std::uint8_t protocol) {
+  return protocol == ip_protocol::tcp || protocol == ip_protocol::udp;
+}
+
+inline bool is_vlan(net::be16 type) {
+  return type == ethertype::vlan || type == ethertype::service_vlan;
+}
+
+/// VLAN number of a tag's control word; a priority tag (802.1Q 6.9) names none.
+inline std::uint16_t vlan_number(net::be16 control) {
+  const auto number = static_cast<std::uint16_t>(control.value() & Vlan::number_mask);
+  return number == 0 ? no_vlan : number;
+}
+
+inline void copy_addresses(const Ipv4& ip, conntrack::FlowKey& key) {
+  key.addresses = {};
+  std::memcpy(key.addresses.data(), &ip.source, 2 * sizeof(ip.source));
+}
+
+inline void copy_addresses(const Ipv6& ip, conntrack::FlowKey& key) {
+  std::memcpy(key.addresses.data(), &ip.source, sizeof(key.addresses));
+}
+
+/// `frame` holds at least an IPv4 header and eight bytes from `l3` on.
+inline bool parse_flow4(const std::uint8_t* frame, std::uint32_t l3, std::uint32_t length,
+                        bool ip_checksum_known_good, Parsed& out) {
+  constexpr std::uint32_t header_length = sizeof(Ipv4);
+  constexpr std::uint32_t least = header_length + sizeof(Udp);
+  constexpr std::uint16_t fragmented = Ipv4::more_fragments | Ipv4::fragment_offset;
+  const auto& ip = header<Ipv4>(frame + l3);
+  const std::uint32_t total = ip.total_length.value();
+  const std::uint16_t fragment = ip.fragment.value();
+  if (ip.version_length != Ipv4::version_without_options || (fragment & fragmented) != 0 ||
+      total - least > length - l3 - least || !is_tcp_or_udp(ip.protocol) || is_impossible_source(ip.source) ||
+      !(ip_checksum_known_good || ipv4_checksum_is_good(ip))) {
+    return false;
+  }
+  copy_addresses(ip, out.key);
+  out.l3_length = static_cast<std::uint16_t>(total);
+  out.l4_offset = static_cast<std::uint16_t>(l3 + header_length);
+  out.traffic_class = ip.tos;
+  out.dont_fragment = (fragment & Ipv4::dont_fragment) != 0;
+  out.kind = Kind::flow4;
+  return parse_ports(frame + out.l4_offset, out.l3_length - header_length, ip.protocol, out);
+}
+
+inline bool parse_flow6(const std::uint8_t* frame, std::uint32_t l3, std::uint32_t length, Parsed& out) {
+  if (length < l3 + sizeof(Ipv6) + sizeof(Udp)) return false;
+  const auto& ip = header<Ipv6>(frame + l3);
+  const std::uint32_t payload = ip.payload_length.value();
+  if (ip.version() != 6 || payload < sizeof(Udp) || payload > length - l3 - sizeof(Ipv6) ||
+      payload > 0xffff - sizeof(Ipv6) || !is_tcp_or_udp(ip.next_header) || is_impossible_source(ip.source)) {
+    return false;
+  }
+  copy_addresses(ip, out.key);
+  out.l3_length = static_cast<std::uint16_t>(sizeof(Ipv6) + payload);
+  out.l4_offset = static_cast<std::uint16_t>(l3 + sizeof(Ipv6));
+  out.traffic_class = ip.traffic_class();
+  out.dont_fragment = true;
+  out.kind = Kind::flow6;
+  return parse_ports(frame + out.l4_offset, payload, ip.next_header, out);
+}
+
+/// TCP and UDP without options, extension headers or faults, which is nearly all there is. False for the
+/// rest, with `out` half written.
+inline bool parse_common(const std::uint8_t* frame, std::uint32_t length, bool ip_checksum_known_good,
+                         Parsed& out) {
+  constexpr std::uint32_t least = sizeof(Ethernet) + sizeof(Ipv4) + sizeof(Udp);
+  if (length < least) return false;
+  std::uint32_t l3 = sizeof(Ethernet);
+  net::be16 type = header<Ethernet>(frame).type;
+  out.vlan = no_vlan;
+  if (is_vlan(type)) {
+    if (length < least + sizeof(Vlan)) return false;
+    const auto& tag = header<Vlan>(frame + l3);
+    out.vlan = vlan_number(tag.control);
+    type = tag.type;
+    l3 += sizeof(Vlan);
+  }
+  out.l3_offset = static_cast<std::uint8_t>(l3);
+  if (type == ethertype::ipv4) return parse_flow4(frame, l3, length, ip_checksum_known_good, out);
+  return type == ethertype::ipv6 && parse_flow6(frame, l3, length, out);
+}
+
+}  // namespace detail
+
+/// Reads a frame of `length` bytes (without FCS) into `out`, untagged or with one VLAN tag. Whatever the
+/// bytes, it reads none beyond the frame and `out.kind` says what they are, or `out.reason` why they are
+/// nothing. The IPv4 header checksum is verified unless the port says that it is good; those of TCP and UDP
+/// are left to the backend (semantics.md section 6).
+inline void parse(const std::uint8_t* frame, std::uint32_t length, bool ip_checksum_known_good, Parsed& out) {
+  if (!detail::parse_common(frame, length, ip_checksum_known_good, out)) [[unlikely]] {
+    parse_fully(frame, length, ip_checksum_known_good, out);
+  }
+}
+
+}  // namespace zonelb::packet
