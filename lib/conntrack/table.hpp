@@ -22,6 +22,8 @@ namespace zonelb::conntrack {
 template <class Bucket>
 class Table {
  public:
+  static constexpr std::size_t slot_size = sizeof(Bucket) / slots_per_bucket;
+
   /// Room for at least `capacity` entries; `seed` makes the layout hard to guess for a flooder.
   Table(std::uint64_t capacity, std::uint64_t seed);
 
@@ -66,10 +68,13 @@ class Table {
     if (seen.load(std::memory_order_relaxed) != now) seen.store(now, std::memory_order_relaxed);
   }
 
-  /// Looks at `count` buckets from `first` on (wrapping) and removes each entry for which `ended(entry, idle
-  /// seconds)` is true, after which `removed(entry)` is called.
+  /// Looks at `count` buckets from `first` on (wrapping) and removes each entry for which `ended(protocol,
+  /// entry, idle seconds)` is true, after which `removed(entry)` is called.
   template <class Ended, class Removed>
   void sweep(std::uint64_t first, std::uint64_t count, std::uint32_t now, Ended&& ended, Removed&& removed);
+
+  /// Starts the memory of a sweep on its way.
+  void prefetch_sweep(std::uint64_t first, std::uint64_t count) const;
 
   /// Calls `visit(key, entry, idle seconds)` for each valid entry: a report, not a consistent picture.
   template <class Visit>
@@ -78,6 +83,8 @@ class Table {
   [[nodiscard]] std::uint64_t capacity() const { return buckets_.size() * slots_per_bucket; }
   [[nodiscard]] std::uint64_t bucket_count() const { return buckets_.size(); }
   [[nodiscard]] bool in_huge_pages() const { return memory_.huge(); }
+  /// Bytes.
+  [[nodiscard]] std::size_t memory_size() const { return memory_.size(); }
 
  private:
   using Status = Tag::Status;
@@ -88,6 +95,7 @@ class Table {
   };
 
   [[nodiscard]] std::array<Bucket*, 2> candidates(std::uint64_t hash) const;
+  static std::uint8_t protocol_of(Tag tag) { return static_cast<std::uint8_t>(tag.ports_protocol() >> 32); }
   static bool holds(const Bucket& bucket, unsigned way, const FlowKey& key);
   static Place free_place(const std::array<Bucket*, 2>& candidates);
   static bool in_motion(const std::array<Bucket*, 2>& candidates);

@@ -34,9 +34,18 @@ void Table<Bucket>::sweep(std::uint64_t first, std::uint64_t count, std::uint32_
         continue;
       const auto seen = bucket.seen[way].load(std::memory_order_relaxed);
       const std::uint32_t idle = now > seen ? now - seen : 0;
-      if (!ended(packed.entry(), idle)) continue;
+      if (!ended(protocol_of(tag), packed.entry(), idle)) continue;
       if (const auto gone = remove(bucket, way, packed, tag, Status::empty)) removed(*gone);
     }
+  }
+}
+
+template <class Bucket>
+void Table<Bucket>::prefetch_sweep(std::uint64_t first, std::uint64_t count) const {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto* line = reinterpret_cast<const char*>(&buckets_[(first + i) % buckets_.size()]);
+    __builtin_prefetch(line);
+    __builtin_prefetch(line + 64);
   }
 }
 

@@ -20,8 +20,9 @@ std::optional<net::IpAddress> next(const net::IpAddress& address) {
 
 }  // namespace
 
-ZoneMap::ZoneMap(const config::Config& config) {
-  names_.insert(names_.end(), config.zones.begin(), config.zones.end());
+ZoneMap::ZoneMap(const config::Config& config, std::vector<std::string> known) : names_(std::move(known)) {
+  for (const auto& zone : config.zones)
+    if (!id(zone)) names_.push_back(zone);
 
   struct Network {
     net::Prefix prefix;
@@ -68,8 +69,8 @@ ClientClass ZoneMap::find(const net::IpAddress& client) const {
 }
 
 std::optional<ZoneId> ZoneMap::id(const std::string& name) const {
-  const auto found = std::ranges::lower_bound(names_.begin() + 1, names_.end(), name);
-  if (found == names_.end() || *found != name) return std::nullopt;
+  const auto found = std::ranges::find(names_.begin() + 1, names_.end(), name);
+  if (found == names_.end()) return std::nullopt;
   return static_cast<ZoneId>(found - names_.begin());
 }
 

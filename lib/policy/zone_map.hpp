@@ -24,7 +24,9 @@ struct ClientClass {
 class ZoneMap {
  public:
   ZoneMap() = default;
-  explicit ZoneMap(const config::Config& config);
+  /// Zones that are in `known` (the names() of an earlier map) keep their numbers, which tracked connections
+  /// carry; new ones come after them.
+  explicit ZoneMap(const config::Config& config, std::vector<std::string> known = {std::string()});
 
   [[nodiscard]] ClientClass find(const net::IpAddress& client) const;
 
@@ -32,6 +34,7 @@ class ZoneMap {
   [[nodiscard]] std::size_t zone_count() const { return names_.size(); }
   /// Name of a zone; empty for no_zone.
   [[nodiscard]] const std::string& name(ZoneId zone) const { return names_[zone]; }
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   /// Nullopt: not a zone of this region.
   [[nodiscard]] std::optional<ZoneId> id(const std::string& name) const;
 

@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("one hot key, inserted and removed by all, never has two owne
           if (target.load(std::memory_order_relaxed) != got[0].load(std::memory_order_relaxed))
             ++disagreements;
         table.sweep(
-            0, table.bucket_count(), 1, [](const Entry&, std::uint32_t) { return true; },
+            0, table.bucket_count(), 1, [](std::uint8_t, const Entry&, std::uint32_t) { return true; },
             [](const Entry&) {});
       }
       gate.arrive_and_wait();
@@ -106,7 +106,8 @@ TEMPLATE_TEST_CASE("find, insert, replace, sweep and eviction at once never show
       }
       table.sweep(
           random(), 2, static_cast<std::uint32_t>(step),
-          [&](const Entry&, std::uint32_t) { return random() % 8 == 0; }, [&](const Entry&) { --mine; });
+          [&](std::uint8_t, const Entry&, std::uint32_t) { return random() % 8 == 0; },
+          [&](const Entry&) { --mine; });
     }
     balance[thread].store(mine, std::memory_order_relaxed);
   });

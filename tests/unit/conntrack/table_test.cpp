@@ -107,7 +107,8 @@ TEMPLATE_TEST_CASE("a sweep removes what has ended, once", "", Table4, Table6) {
   std::vector<std::uint32_t> removed;
   const auto sweep = [&] {
     table.sweep(
-        7, table.bucket_count(), 100, [](const Entry&, std::uint32_t idle) { return idle >= 90; },
+        7, table.bucket_count(), 100,
+        [](std::uint8_t, const Entry&, std::uint32_t idle) { return idle >= 90; },
         [&](const Entry& entry) { removed.push_back(entry.target); });
   };
   sweep();
@@ -133,7 +134,8 @@ TEMPLATE_TEST_CASE("a holder of a slot that was used again cannot change its new
   TestType table(8, 1);
   auto stale = table.insert(key(1), table.hash(key(1)), confirmed, 1).slot;
   table.sweep(
-      0, table.bucket_count(), 1, [](const Entry&, std::uint32_t) { return true; }, [](const Entry&) {});
+      0, table.bucket_count(), 1, [](std::uint8_t, const Entry&, std::uint32_t) { return true; },
+      [](const Entry&) {});
   auto again = stale;
   CHECK_FALSE(TestType::replace(again, Entry{5, 0, 0, State::confirmed}));
   CHECK(again.entry().state == State::removed);

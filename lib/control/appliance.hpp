@@ -1,0 +1,80 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "control/link.hpp"
+#include "control/metrics.hpp"
+#include "control/state.hpp"
+#include "control/totals.hpp"
+#include "dataplane/engine.hpp"
+#include "health/prober.hpp"
+#include "http/server.hpp"
+
+namespace zonelb::control {
+
+/// The main core's loop: probe results, neighbours, commands and signals go in, snapshots come out.
+/// Everything in it runs on the thread that calls run().
+class Appliance {
+ public:
+  /// Reads the configuration again; throws config::ConfigError.
+  using ReadConfig = std::function<config::Config()>;
+
+  Appliance(config::Config config, ReadConfig read_again, dataplane::Engine& engine);
+
+  /// Opens the sockets (throws dataplane::MachineError), starts to forward after the first round of probes or
+  /// a second, and returns after SIGTERM or SIGINT.
+  void run();
+
+  /// Takes over the configuration as it reads now. Throws config::ConfigError; the old one stays in force
+  /// then.
+  void reload();
+  /// Throws std::invalid_argument: no such backend.
+  void set_drained(const std::string& backend, bool drained);
+
+  [[nodiscard]] const State& state() const { return state_; }
+  [[nodiscard]] const dataplane::Engine& engine() const { return engine_; }
+  [[nodiscard]] const dataplane::Neighbours& neighbours() const { return neighbours_; }
+  [[nodiscard]] Sums sums() const { return totals_.sums(); }
+  [[nodiscard]] bool forwarding() const { return forwarding_; }
+  [[nodiscard]] std::string metrics() const;
+
+ private:
+  void configure(const config::Config& config);
+  void begin_forwarding(const char* cause);
+  void probe_changed(const health::StateChange& change);
+  void listen();
+  void wait_for_signal();
+  void tick();
+  void schedule_tick();
+  /// Makes and publishes a snapshot when the current handlers are through.
+  void schedule_publish();
+  void publish();
+  void release_targets();
+
+  boost::asio::io_context io_{1};
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer ticker_;
+  boost::asio::steady_timer start_limit_;
+  ReadConfig read_again_;
+  dataplane::Engine& engine_;
+  State state_;
+  Totals totals_;
+  Link link_;
+  dataplane::Neighbours neighbours_;
+  http::Server server_;
+  bool forwarding_ = false;
+  bool publish_scheduled_ = false;
+  std::uint64_t ticks_ = 0;
+  double last_swap_seconds_ = 0;
+  // Last, as its thread calls into what is above.
+  health::Prober prober_;
+};
+
+}  // namespace zonelb::control

@@ -1,0 +1,178 @@
+#include "control/report.hpp"
+
+#include <rte_cycles.h>
+
+namespace zonelb::control {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t listed_connections = 100;
+
+std::string state_name(const policy::Member& member, const HealthBoard::Standing& standing) {
+  if (member.draining) return "draining";
+  if (standing.state == health::State::unknown)
+    return member.healthy ? "healthy (not probed yet)" : "not probed yet";
+  return member.healthy ? "healthy" : "unhealthy";
+}
+
+ordered_json backend_report(const Appliance& appliance, const policy::ServicePlan& plan,
+                            const policy::Member& member, const Sums& sums) {
+  const auto& state = appliance.state();
+  const auto* item = state.roster().find(plan.state.name, member.name);
+  ordered_json report{{"name", member.name}};
+  if (item == nullptr) return report;
+  const auto standing = state.health().standing(plan.state.name, item->backend);
+  const auto connections = sums.connections.find(item->id);
+  report["address"] = item->backend.address.to_string();
+  report["zone"] = state.layout()->zones.name(member.zone);
+  report["failover"] = member.failover;
+  report["weight"] = member.weight;
+  report["state"] = state_name(member, standing);
+  if (!standing.reason.empty()) report["reason"] = standing.reason;
+  report["connections"] = connections == sums.connections.end() ? 0 : connections->second;
+  return report;
+}
+
+const char* state_name(conntrack::State state) {
+  static constexpr const char* names[] = {"syn", "single", "confirmed", "fin", "rst", "removed"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+net::Endpoint endpoint4(std::uint32_t raw, std::uint16_t port) {
+  return {net::IpAddress::v4(net::be32::from_raw(raw)), net::be16::from_raw(port).value()};
+}
+
+net::Endpoint endpoint6(const std::uint64_t* words, std::uint16_t port) {
+  net::IpAddress::Bytes bytes;
+  std::memcpy(bytes.data(), words, bytes.size());
+  return {net::IpAddress::v6(bytes), net::be16::from_raw(port).value()};
+}
+
+/// Goes through a table and lists what belongs to a backend.
+class ConnectionList {
+ public:
+  ConnectionList(const Appliance& appliance, std::string backend) : wanted_(std::move(backend)) {
+    for (const auto& item : appliance.state().roster().items())
+      names_[item.id] = {&item.service.name, &item.backend.name};
+    now_ = static_cast<std::uint32_t>(rte_rdtsc() / rte_get_tsc_hz());
+  }
+
+  template <class Table, class Ends>
+  void add(const Table& table, Ends ends) {
+    table.for_each(now_,
+                   [&](const conntrack::FlowKey& key, const conntrack::Entry& entry, std::uint32_t idle) {
+                     const auto name = names_.find(entry.target);
+                     if (name == names_.end() || (!wanted_.empty() && *name->second.second != wanted_))
+                       return;
+                     ++count_;
+                     if (list_.size() == listed_connections) return;
+                     const auto [source, destination] = ends(key);
+                     list_.push_back({{"source", source.to_string()},
+                                      {"destination", destination.to_string()},
+                                      {"protocol", key.ports_protocol >> 32 == 6 ? "TCP" : "UDP"},
+                                      {"service", *name->second.first},
+                                      {"backend", *name->second.second},
+                                      {"state", state_name(entry.state)},
+                                      {"idle_seconds", idle}});
+                   });
+  }
+
+  [[nodiscard]] ordered_json report() const {
+    return {{"count", count_}, {"listed", list_.size()}, {"connections", list_}};
+  }
+
+ private:
+  std::string wanted_;
+  std::map<dataplane::TargetId, std::pair<const std::string*, const std::string*>> names_;
+  std::uint32_t now_ = 0;
+  std::uint64_t count_ = 0;
+  ordered_json list_ = ordered_json::array();
+};
+
+}  // namespace
+
+ordered_json report_status(const Appliance& appliance) {
+  const auto& state = appliance.state();
+  const auto& engine = appliance.engine();
+  ordered_json ports = ordered_json::array();
+  for (std::size_t i = 0; i < engine.ports().size(); ++i) {
+    const auto& port = engine.ports()[i];
+    ports.push_back({{"name", state.config().machine.ports[i].name},
+                     {"mac", port.view().mac.to_string()},
+                     {"rx_queues", port.rx_queues()},
+                     {"tx_queues", port.tx_queues()},
+                     {"mtu", port.view().mtu}});
+  }
+  ordered_json neighbours = ordered_json::array();
+  appliance.neighbours().for_each([&](const auto& key, const auto& mac) {
+    neighbours.push_back({{"address", key.address.to_string()},
+                          {"port", state.config().machine.ports[key.port].name},
+                          {"mac", mac ? ordered_json(mac->to_string()) : ordered_json(nullptr)}});
+  });
+  ordered_json services = ordered_json::array();
+  for (const auto& plan : state.plans()) {
+    if (!plan) continue;
+    const auto healthy = std::ranges::count_if(
+        plan->state.members, [](const auto& member) { return member.healthy && !member.draining; });
+    services.push_back({{"name", plan->state.name},
+                        {"active_pool", policy::name(plan->pool)},
+                        {"healthy", healthy},
+                        {"backends", plan->state.members.size()}});
+  }
+  return {{"forwarding", appliance.forwarding()},
+          {"generation", state.generation()},
+          {"workers", engine.workers()},
+          {"ports", ports},
+          {"neighbours", neighbours},
+          {"services", services}};
+}
+
+ordered_json report_services(const Appliance& appliance) {
+  const auto& state = appliance.state();
+  const auto sums = appliance.sums();
+  ordered_json services = ordered_json::array();
+  for (const auto& plan : state.plans()) {
+    if (!plan) continue;
+    ordered_json rules = ordered_json::array();
+    for (const auto& rule : state.config().forwarding_rules)
+      if (rule.backend_service == plan->state.name) rules.push_back(rule.name);
+    ordered_json backends = ordered_json::array();
+    for (const auto& member : plan->state.members)
+      backends.push_back(backend_report(appliance, *plan, member, sums));
+    services.push_back({{"name", plan->state.name},
+                        {"active_pool", policy::name(plan->pool)},
+                        {"rules", rules},
+                        {"backends", backends}});
+  }
+  return {{"services", services}};
+}
+
+ordered_json report_drops(const Appliance& appliance) {
+  ordered_json drops = ordered_json::object();
+  const auto& engine = appliance.engine();
+  for (std::size_t i = 0; i < packet::drop_reasons; ++i) {
+    std::uint64_t total = 0;
+    for (unsigned worker = 0; worker < engine.workers(); ++worker)
+      total += engine.counters(worker).drops[i].value();
+    if (total > 0) drops[std::string(packet::name(static_cast<packet::DropReason>(i)))] = total;
+  }
+  return {{"drops", drops}};
+}
+
+ordered_json report_connections(const Appliance& appliance, const std::string& backend) {
+  ConnectionList list(appliance, backend);
+  const auto port = [](const conntrack::FlowKey& key, unsigned shift) {
+    return static_cast<std::uint16_t>(key.ports_protocol >> shift);
+  };
+  list.add(appliance.engine().table4(), [&](const conntrack::FlowKey& key) {
+    return std::pair(endpoint4(static_cast<std::uint32_t>(key.addresses[0]), port(key, 0)),
+                     endpoint4(static_cast<std::uint32_t>(key.addresses[0] >> 32), port(key, 16)));
+  });
+  list.add(appliance.engine().table6(), [&](const conntrack::FlowKey& key) {
+    return std::pair(endpoint6(&key.addresses[0], port(key, 0)), endpoint6(&key.addresses[2], port(key, 16)));
+  });
+  return list.report();
+}
+
+}  // namespace zonelb::control

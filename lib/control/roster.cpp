@@ -1,0 +1,155 @@
+#include "control/roster.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "config/error.hpp"
+#include "conntrack/entry.hpp"
+
+namespace zonelb::control {
+
+using policy::ActivePool;
+
+namespace {
+
+bool is(const RosterItem& item, const std::string& service, const config::Backend& backend) {
+  return item.service.name == service && item.backend.name == backend.name &&
+         item.backend.address == backend.address;
+}
+
+/// Is a pool of healthy backends active, and not the item's own?
+bool other_pool_active(const RosterItem& item, ActivePool pool) {
+  return pool == (item.backend.failover ? ActivePool::primary : ActivePool::failover);
+}
+
+}  // namespace
+
+dataplane::TargetId Roster::take_id() {
+  if (!free_ids_.empty()) {
+    const auto id = free_ids_.back();
+    free_ids_.pop_back();
+    return id;
+  }
+  epochs_.emplace_back();
+  return static_cast<dataplane::TargetId>(epochs_.size() - 1);
+}
+
+void Roster::configure(const config::Config& config, Clock::time_point now) {
+  std::size_t members = items_.size();
+  for (const auto& backend : config.backends) members += backend.services.size();
+  if (members > conntrack::Entry::max_targets)
+    throw config::ConfigError(
+        fmt::format("{} members of services, counting those that still drain; at most {} are accepted",
+                    members, conntrack::Entry::max_targets));
+  for (auto& item : items_) item.configured = false;
+  for (const auto& backend : config.backends) {
+    for (const auto& service : config.backend_services) {
+      if (std::ranges::find(backend.services, service.name) == backend.services.end()) continue;
+      auto known =
+          std::ranges::find_if(items_, [&](const auto& item) { return is(item, service.name, backend); });
+      if (known == items_.end()) {
+        RosterItem item;
+        item.id = take_id();
+        std::ranges::copy(epochs_[item.id].value, item.epoch);
+        known = items_.insert(items_.end(), item);
+      }
+      known->configured = true;
+      known->service = service;
+      known->backend = backend;
+    }
+  }
+  for (auto& item : items_)
+    if (!item.configured && !item.drained_since) item.drained_since = now;
+  std::erase_if(items_, [&](const auto& item) {
+    const bool service_gone =
+        std::ranges::find(config.backend_services, item.service.name, &config::BackendService::name) ==
+        config.backend_services.end();
+    if (service_gone)
+      epochs_[item.id] = {
+          {static_cast<std::uint16_t>(item.epoch[0] + 1), static_cast<std::uint16_t>(item.epoch[1] + 1)}};
+    if (service_gone) free_ids_.push_back(item.id);
+    return service_gone;
+  });
+}
+
+void Roster::drain(const std::set<std::string>& backends, Clock::time_point now) {
+  for (auto& item : items_) {
+    const bool drained = !item.configured || item.backend.drain || backends.contains(item.backend.name);
+    if (!drained) {
+      item.drained_since.reset();
+    } else if (!item.drained_since) {
+      item.drained_since = now;
+    }
+  }
+}
+
+std::optional<Clock::time_point> Roster::drain_end(const RosterItem& item) const {
+  if (!item.drained_since) return std::nullopt;
+  return *item.drained_since + item.service.connection_draining_timeout;
+}
+
+std::optional<Clock::time_point> Roster::failover_end(const RosterItem& item) const {
+  if (!item.idle_pool_since) return std::nullopt;
+  return *item.idle_pool_since + (item.service.connection_drain_on_failover ? Clock::duration(failover_drain)
+                                                                            : Clock::duration::zero());
+}
+
+bool Roster::ends(const RosterItem& item, bool tcp, ActivePool pool, Clock::time_point now) const {
+  const auto over = [now](const std::optional<Clock::time_point>& end) { return end && *end <= now; };
+  if (over(drain_end(item))) return true;
+  const bool somebody_healthy = pool == ActivePool::primary || pool == ActivePool::failover;
+  // DEFAULT_FOR_PROTOCOL with PER_CONNECTION: TCP stays with an unhealthy backend, the rest moves to a
+  // healthy one.
+  if (!item.healthy) return !tcp && somebody_healthy;
+  return over(failover_end(item));
+}
+
+bool Roster::evaluate(const HealthOf& healthy, const PoolOf& pool, Clock::time_point now) {
+  bool changed = false;
+  for (auto& item : items_) {
+    const auto active = pool(item.service.name);
+    item.healthy = healthy(item);
+    if (!item.healthy || !other_pool_active(item, active)) {
+      item.idle_pool_since.reset();
+    } else if (!item.idle_pool_since) {
+      item.idle_pool_since = now;
+    }
+    for (const bool tcp : {false, true}) {
+      const bool now_ended = ends(item, tcp, active, now);
+      if (now_ended && !item.ended[tcp]) {
+        item.epoch[tcp] = ++epochs_[item.id].value[tcp];
+        changed = true;
+      }
+      item.ended[tcp] = now_ended;
+    }
+  }
+  return changed;
+}
+
+std::optional<Clock::time_point> Roster::next_deadline() const {
+  std::optional<Clock::time_point> earliest;
+  for (const auto& item : items_) {
+    if (item.ended[false] && item.ended[true]) continue;
+    for (const auto& end : {drain_end(item), failover_end(item)})
+      if (end && (!earliest || *end < *earliest)) earliest = end;
+  }
+  return earliest;
+}
+
+void Roster::release(const std::function<bool(dataplane::TargetId)>& has_connections) {
+  std::erase_if(items_, [&](const auto& item) {
+    const bool over = !item.configured && item.ended[false] && item.ended[true] && !has_connections(item.id);
+    if (over) free_ids_.push_back(item.id);
+    return over;
+  });
+}
+
+const RosterItem* Roster::find(const std::string& service, const std::string& backend) const {
+  const auto found = std::ranges::find_if(items_, [&](const auto& item) {
+    return item.configured && item.service.name == service && item.backend.name == backend;
+  });
+  return found == items_.end() ? nullptr : &*found;
+}
+
+}  // namespace zonelb::control

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "control/health_board.hpp"
+#include "control/layout_builder.hpp"
+#include "control/roster.hpp"
+#include "dataplane/neighbours.hpp"
+#include "dataplane/snapshot.hpp"
+
+namespace zonelb::control {
+
+/// What happened to a service or backend, for the log.
+using Events = std::vector<std::string>;
+
+/// What the main core knows, and the snapshot that follows from it. No clock, socket or DPDK port of its own:
+/// time, probe results and neighbours are told to it.
+class State {
+ public:
+  State(std::vector<dataplane::PortView> ports, unsigned workers)
+      : ports_(std::move(ports)), workers_(workers) {}
+
+  /// Takes over a configuration, the first one or a reload. Returns what is to be probed. Throws ConfigError
+  /// with the old configuration still in force.
+  std::vector<health::ProbeTarget> configure(const config::Config& config, Clock::time_point now);
+
+  /// Notes a probe's result. True: it counts for some service.
+  bool record(const health::StateChange& change) { return health_.record(change); }
+  [[nodiscard]] bool first_round_done() const { return health_.first_round_done(); }
+
+  /// Backends drained by command. Throws std::invalid_argument naming the known ones.
+  void set_drained(const std::string& backend, bool drained, Clock::time_point now);
+
+  /// The snapshot of what is known now. `events` gets a line for each change of a backend or active pool.
+  std::unique_ptr<const dataplane::Snapshot> make_snapshot(const dataplane::Neighbours& neighbours,
+                                                           Clock::time_point now, Events& events);
+  /// Next hops that have to be resolved.
+  [[nodiscard]] std::set<dataplane::NeighbourKey> next_hops() const;
+  [[nodiscard]] std::set<net::IpAddress> vips() const;
+  [[nodiscard]] std::optional<Clock::time_point> next_deadline() const { return roster_.next_deadline(); }
+  /// See Roster::release.
+  void release(const std::function<bool(dataplane::TargetId)>& has_connections) {
+    roster_.release(has_connections);
+  }
+
+  [[nodiscard]] const config::Config& config() const { return config_; }
+  [[nodiscard]] const Roster& roster() const { return roster_; }
+  [[nodiscard]] const HealthBoard& health() const { return health_; }
+  [[nodiscard]] const std::set<std::string>& drained() const { return drained_; }
+  [[nodiscard]] const std::shared_ptr<const dataplane::Layout>& layout() const { return built_.layout; }
+  [[nodiscard]] const std::shared_ptr<dataplane::CounterBlock>& counters() const { return counters_; }
+  /// By service, as in the layout.
+  [[nodiscard]] const std::vector<std::shared_ptr<const policy::ServicePlan>>& plans() const {
+    return plans_;
+  }
+  [[nodiscard]] std::uint64_t generation() const { return generation_; }
+  /// Changes between primary and failover pool so far.
+  [[nodiscard]] std::uint64_t failovers() const { return failovers_; }
+
+ private:
+  [[nodiscard]] bool is_healthy(const std::string& service, const config::Backend& backend) const;
+  [[nodiscard]] std::shared_ptr<const policy::ServicePlan> plan(
+      const config::BackendService& service,
+      const std::shared_ptr<const policy::ServicePlan>& previous) const;
+  void make_plans(Events& events);
+  void note_changes(const policy::ServicePlan& before, const policy::ServicePlan& after, Events& events);
+
+  std::vector<dataplane::PortView> ports_;
+  unsigned workers_;
+  config::Config config_;
+  std::set<std::string> drained_;
+  HealthBoard health_;
+  Roster roster_;
+  BuiltLayout built_;
+  std::shared_ptr<dataplane::CounterBlock> counters_;
+  std::vector<std::shared_ptr<const policy::ServicePlan>> plans_;
+  std::uint64_t generation_ = 0;
+  std::uint64_t failovers_ = 0;
+};
+
+}  // namespace zonelb::control

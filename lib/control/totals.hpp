@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "dataplane/snapshot.hpp"
+
+namespace zonelb::control {
+
+/// Labels of zonelb_packets_total and zonelb_bytes_total.
+struct FlowLabels {
+  std::string rule;
+  std::string service;
+  std::string backend;
+  std::string backend_zone;
+  std::string client_zone;
+  friend auto operator<=>(const FlowLabels&, const FlowLabels&) = default;
+};
+
+/// Labels of zonelb_new_connections_total.
+struct ChoiceLabels {
+  std::string service;
+  std::string backend;
+  std::string client_zone;
+  policy::Choice choice = policy::Choice::off;
+  friend auto operator<=>(const ChoiceLabels&, const ChoiceLabels&) = default;
+};
+
+struct FlowTotal {
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct Sums {
+  std::map<FlowLabels, FlowTotal> flows;
+  std::map<ChoiceLabels, std::uint64_t> choices;
+  /// Tracked connections by TargetId.
+  std::map<dataplane::TargetId, std::int64_t> connections;
+};
+
+/// Adds up what workers counted, over all layouts since the start: a reload does not set a counter back.
+class Totals {
+ public:
+  /// Workers count in this block from the next snapshot on.
+  void begin(std::shared_ptr<const dataplane::Layout> layout, std::shared_ptr<dataplane::CounterBlock> block);
+  /// Folds blocks that no snapshot refers to any more.
+  void fold();
+  [[nodiscard]] Sums sums() const;
+
+ private:
+  struct Period {
+    std::shared_ptr<const dataplane::Layout> layout;
+    std::shared_ptr<dataplane::CounterBlock> block;
+  };
+
+  Sums folded_;
+  std::vector<Period> periods_;
+};
+
+}  // namespace zonelb::control

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include <rte_mbuf.h>
+
+#include "conntrack/table.hpp"
+#include "dataplane/counters.hpp"
+#include "dataplane/messages.hpp"
+#include "dataplane/snapshot.hpp"
+#include "dataplane/transmit.hpp"
+#include "packet/parse.hpp"
+
+namespace zonelb::dataplane {
+
+/// Positions in a batch that the next stage works on.
+class Selection {
+ public:
+  void add(std::uint16_t position) { positions_[count_++] = static_cast<std::uint8_t>(position); }
+  [[nodiscard]] std::span<const std::uint8_t> positions() const { return {positions_.data(), count_}; }
+  void clear() { count_ = 0; }
+
+ private:
+  std::uint16_t count_ = 0;
+  std::array<std::uint8_t, 64> positions_{};
+};
+
+/// Packets of one receive burst and what each stage has found out about them.
+struct Batch {
+  static constexpr std::uint16_t max_size = 64;
+
+  std::uint16_t size = 0;
+  std::array<rte_mbuf*, max_size> frame;
+  std::array<packet::Parsed, max_size> parsed;
+  /// For flows: position of the rule in the layout, hash of the key, then the target and the client's zone.
+  std::array<std::uint32_t, max_size> rule;
+  std::array<std::uint64_t, max_size> hash;
+  std::array<TargetId, max_size> target;
+  std::array<policy::ZoneId, max_size> zone;
+
+  /// Who is still on the way, by family.
+  Selection flows4;
+  Selection flows6;
+
+  [[nodiscard]] std::uint8_t* bytes(std::uint16_t position) const {
+    return rte_pktmbuf_mtod(frame[position], std::uint8_t*);
+  }
+};
+
+/// What a worker's stages share.
+struct Context {
+  conntrack::Table4& table4;
+  conntrack::Table6& table6;
+  WorkerCounters& counters;
+  NeighbourReports& reports;
+  Transmit& out;
+
+  /// Of the batch in hand.
+  const Snapshot* snapshot = nullptr;
+  CounterBlock::PerWorker* block = nullptr;
+  std::uint16_t port = 0;
+  std::uint32_t now = 0;
+  /// Identification of outer IPv4 headers.
+  std::uint16_t ip_id = 0;
+  /// ICMP errors that may still be sent in this second (RFC 1812 4.3.2.8).
+  std::uint32_t icmp_allowance = 0;
+
+  [[nodiscard]] const PortView& in() const { return snapshot->layout->ports[port]; }
+
+  void drop(rte_mbuf* frame, packet::DropReason reason) {
+    counters.drops[static_cast<std::size_t>(reason)].add(1);
+    rte_pktmbuf_free(frame);
+  }
+  void count_local(LocalKind kind) { counters.local[static_cast<std::size_t>(kind)].add(1); }
+};
+
+}  // namespace zonelb::dataplane

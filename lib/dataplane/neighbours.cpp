@@ -1,0 +1,63 @@
+#include "dataplane/neighbours.hpp"
+
+#include <algorithm>
+
+namespace zonelb::dataplane {
+
+void Neighbours::need(const std::set<NeighbourKey>& keys, Clock::time_point now) {
+  std::erase_if(neighbours_, [&](const auto& item) { return !keys.contains(item.first); });
+  for (const auto& key : keys) {
+    const auto [item, is_new] = neighbours_.try_emplace(key);
+    if (is_new) ask(item->first, item->second, now);
+  }
+}
+
+bool Neighbours::ask(const NeighbourKey& key, Neighbour& neighbour, Clock::time_point now) {
+  const bool given_up = neighbour.mac && neighbour.attempts >= unicast_attempts;
+  if (given_up) {
+    neighbour.mac.reset();
+    neighbour.attempts = 0;
+  }
+  ask_(key, neighbour.mac);
+  ++neighbour.attempts;
+  neighbour.due = now + (neighbour.attempts < fast_attempts ? Clock::duration(retransmit)
+                                                            : Clock::duration(slow_retransmit));
+  return given_up;
+}
+
+bool Neighbours::tick(Clock::time_point now) {
+  bool changed = false;
+  for (auto& [key, neighbour] : neighbours_)
+    if (neighbour.due <= now) changed |= ask(key, neighbour, now);
+  return changed;
+}
+
+bool Neighbours::hear(const NeighbourReport& report, Clock::time_point now) {
+  const auto found = neighbours_.find({report.port, report.address});
+  if (found == neighbours_.end()) return false;
+  Neighbour& neighbour = found->second;
+  const bool changed = neighbour.mac != report.mac;
+  // RFC 4861 7.2.5: without the override flag a known address is put in doubt, not replaced.
+  if (changed && neighbour.mac && !report.overrides) {
+    neighbour.due = now;
+    return false;
+  }
+  neighbour.mac = report.mac;
+  if (changed || report.solicited) {
+    neighbour.attempts = 0;
+    neighbour.due = now + reachable_time;
+  }
+  return changed;
+}
+
+std::optional<net::Mac> Neighbours::find(const NeighbourKey& key) const {
+  const auto found = neighbours_.find(key);
+  return found == neighbours_.end() ? std::nullopt : found->second.mac;
+}
+
+std::size_t Neighbours::unresolved() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(neighbours_, [](const auto& item) { return !item.second.mac; }));
+}
+
+}  // namespace zonelb::dataplane

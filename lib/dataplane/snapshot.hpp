@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "conntrack/entry.hpp"
+#include "dataplane/address_table.hpp"
+#include "dataplane/counters.hpp"
+#include "packet/encapsulation.hpp"
+#include "policy/flow_hash.hpp"
+#include "policy/plan.hpp"
+#include "policy/zone_map.hpp"
+
+namespace zonelb::dataplane {
+
+using TargetId = std::uint32_t;
+
+/// A backend as a member of one service, and how packets get there: one cache line.
+struct alignas(64) Target {
+  static constexpr std::uint16_t no_port = 0xffff;
+
+  /// By inner family (net::Family); null under L2_DSR.
+  const packet::Encapsulation* encapsulation[2] = {nullptr, nullptr};
+  net::Mac next_hop;
+  net::Mac source;
+  /// Position in layout->ports, or no_port when nothing leads to the backend.
+  std::uint16_t port = no_port;
+  std::uint16_t mtu = 1500;
+  /// The tag frames get on that port; meaningful unless keep_vlan.
+  std::uint16_t vlan = packet::no_vlan;
+  /// Leave a frame in the VLAN it came in.
+  bool keep_vlan = true;
+  /// Is next_hop known?
+  bool resolved = false;
+  /// Connections placed in an earlier epoch have been ended (semantics.md section 5). By is_tcp.
+  std::uint16_t epoch[2] = {0, 0};
+  /// Position in layout->services, and in that service's members.
+  std::uint16_t service = 0;
+  std::uint16_t member = 0;
+  /// Does a service have it now? Else all its connections have ended.
+  bool in_use = false;
+  std::uint32_t idle_timeout = 600;
+};
+static_assert(sizeof(Target) == 64);
+
+struct Rule {
+  std::string name;
+  std::uint16_t service = 0;
+  bool allow_global_access = false;
+  /// First of members × zones flow counters in the counter block.
+  std::uint32_t first_flow = 0;
+};
+
+/// What metrics call a member of a service.
+struct MemberLabel {
+  std::string backend;
+  std::string zone;
+};
+
+/// A service as workers see it.
+struct Service {
+  std::string name;
+  config::SessionAffinity affinity = config::SessionAffinity::none;
+  /// By position: the members of the plan, then those that have left and still drain.
+  std::vector<TargetId> targets;
+  std::vector<MemberLabel> members;
+  /// First of members × zones × choices counters in the counter block.
+  std::uint32_t first_choice = 0;
+};
+
+/// One of our ports, as the packet path needs it.
+struct PortView {
+  net::Mac mac;
+  std::uint16_t mtu = 1500;
+  std::uint16_t vlan = packet::no_vlan;
+  /// Sources of what we send ourselves.
+  std::optional<net::IpAddress> v4;
+  std::optional<net::IpAddress> v6;
+};
+
+/// What only a reload changes.
+struct Layout {
+  AddressTable local4;
+  AddressTable local6;
+  std::vector<Rule> rules;
+  std::vector<Service> services;
+  std::vector<PortView> ports;
+  policy::ZoneMap zones;
+  std::vector<packet::Encapsulation> encapsulations;
+  CounterBlock::Size counter_size;
+};
+
+/// Everything a worker needs to decide; immutable, replaced as a whole.
+struct Snapshot {
+  std::uint64_t generation = 0;
+  std::shared_ptr<const Layout> layout;
+  std::shared_ptr<CounterBlock> counters;
+  /// By service, as in layout->services.
+  std::vector<std::shared_ptr<const policy::ServicePlan>> plans;
+  /// By TargetId.
+  std::vector<Target> targets;
+
+  [[nodiscard]] std::size_t zone_count() const { return layout->zones.zone_count(); }
+};
+
+}  // namespace zonelb::dataplane

@@ -1,0 +1,100 @@
+#include "dataplane/stage_forward.hpp"
+
+#include "packet/icmp.hpp"
+#include "packet/l2.hpp"
+
+namespace zonelb::dataplane {
+namespace {
+
+using packet::DropReason;
+using packet::Parsed;
+
+std::uint16_t vlan_out(const Target& target, const Parsed& parsed) {
+  return target.keep_vlan ? parsed.vlan : target.vlan;
+}
+
+/// Makes the frame start at `start`, which may lie in front of or behind its present start.
+void move_start(rte_mbuf* frame, const std::uint8_t* start) {
+  const auto moved = start - rte_pktmbuf_mtod(frame, std::uint8_t*);
+  frame->data_off = static_cast<std::uint16_t>(frame->data_off + moved);
+  frame->data_len = static_cast<std::uint16_t>(frame->data_len - moved);
+  frame->pkt_len = frame->data_len;
+}
+
+/// L2_DSR: the packet stays as it is; the frame goes to the backend's station.
+void redirect(rte_mbuf* frame, const Target& target, const Parsed& parsed) {
+  std::uint8_t* bytes = rte_pktmbuf_mtod(frame, std::uint8_t*);
+  const bool tagged = parsed.l3_offset == packet::ethernet_length(0);
+  const auto vlan = vlan_out(target, parsed);
+  if (tagged == (vlan != packet::no_vlan) && (!tagged || vlan == parsed.vlan)) [[likely]]
+    return packet::replace_macs(bytes, target.next_hop, target.source);
+  const auto type = parsed.kind == packet::Kind::flow4 ? packet::ethertype::ipv4 : packet::ethertype::ipv6;
+  move_start(frame,
+             packet::write_ethernet(bytes + parsed.l3_offset, target.next_hop, target.source, vlan, type));
+}
+
+void encapsulate(Context& context, rte_mbuf* frame, const Target& target, const Parsed& parsed,
+                 const packet::Encapsulation& encapsulation, std::uint32_t hash) {
+  std::uint8_t* inner = rte_pktmbuf_mtod(frame, std::uint8_t*) + parsed.l3_offset;
+  std::uint8_t* outer = inner - encapsulation.length;
+  // What follows the packet is Ethernet's padding.
+  frame->data_len = static_cast<std::uint16_t>(parsed.l3_offset + parsed.l3_length);
+  packet::write(outer, encapsulation, parsed, hash, context.ip_id++);
+  if (encapsulation.needs_udp6_checksum()) packet::finish_udp6_checksum(outer);
+  move_start(frame, packet::write_ethernet(outer, target.next_hop, target.source, vlan_out(target, parsed),
+                                           encapsulation.outer_ethertype()));
+}
+
+/// Path MTU discovery: tells the sender what fits (semantics.md section 6).
+void refuse_too_big(Context& context, rte_mbuf* frame, const Parsed& parsed, std::uint32_t mtu) {
+  std::uint8_t* bytes = rte_pktmbuf_mtod(frame, std::uint8_t*);
+  const bool v4 = parsed.kind == packet::Kind::flow4;
+  const auto& own = v4 ? context.in().v4 : context.in().v6;
+  if (!own || !parsed.dont_fragment || context.icmp_allowance == 0 ||
+      !packet::may_answer_with_error(bytes, parsed) ||
+      frame->data_off + packet::max_icmp_error_frame > frame->buf_len)
+    return context.drop(frame, DropReason::too_big);
+  --context.icmp_allowance;
+  std::array<std::uint8_t, packet::max_icmp_error_frame> error;
+  const auto length = packet::write_too_big(error.data(), bytes, parsed, *own, context.in().mac,
+                                            static_cast<std::uint16_t>(mtu));
+  std::memcpy(bytes, error.data(), length);
+  frame->data_len = static_cast<std::uint16_t>(length);
+  frame->pkt_len = length;
+  context.counters.drops[static_cast<std::size_t>(DropReason::too_big)].add(1);
+  context.counters.icmp_errors.add(1);
+  context.out.add(context.port, frame);
+}
+
+void forward_one(Context& context, Batch& batch, std::uint16_t i) {
+  rte_mbuf* frame = batch.frame[i];
+  const Parsed& parsed = batch.parsed[i];
+  const Target& target = context.snapshot->targets[batch.target[i]];
+  const Rule& rule = context.snapshot->layout->rules[batch.rule[i]];
+  if (!target.resolved) [[unlikely]]
+    return context.drop(frame, target.port == Target::no_port ? DropReason::no_route
+                                                              : DropReason::neighbour_unresolved);
+  const auto* encapsulation = target.encapsulation[parsed.kind == packet::Kind::flow4 ? 0 : 1];
+  const unsigned growth = encapsulation == nullptr ? 0 : encapsulation->length;
+  if (parsed.l3_length + growth > target.mtu) [[unlikely]]
+    return refuse_too_big(context, frame, parsed, target.mtu - growth);
+
+  FlowCounter& counter =
+      context.block->flows[rule.first_flow + target.member * context.snapshot->zone_count() + batch.zone[i]];
+  counter.packets.add(1);
+  counter.bytes.add(frame->pkt_len);
+  if (encapsulation == nullptr) {
+    redirect(frame, target, parsed);
+  } else {
+    encapsulate(context, frame, target, parsed, *encapsulation, static_cast<std::uint32_t>(batch.hash[i]));
+  }
+  context.out.add(target.port, frame);
+}
+
+}  // namespace
+
+void forward(Context& context, Batch& batch, const Selection& flows) {
+  for (const std::uint8_t i : flows.positions()) forward_one(context, batch, i);
+}
+
+}  // namespace zonelb::dataplane

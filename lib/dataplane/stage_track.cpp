@@ -1,0 +1,168 @@
+#include "dataplane/stage_track.hpp"
+
+#include <optional>
+
+namespace zonelb::dataplane {
+namespace {
+
+using conntrack::Entry;
+using conntrack::State;
+using packet::DropReason;
+
+/// Races with other workers over one connection that we take part in before we forward without an entry.
+constexpr unsigned max_rounds = 4;
+
+/// One flow of the batch.
+struct Flow {
+  const packet::Parsed& parsed;
+  const Rule& rule;
+  std::uint64_t hash;
+
+  [[nodiscard]] bool tcp() const { return parsed.key.ports_protocol >> 32 == packet::ip_protocol::tcp; }
+  [[nodiscard]] bool opens() const { return tcp() && conntrack::opens_connection(parsed.tcp_flags); }
+};
+
+policy::Tuple tuple_of(const packet::Parsed& parsed) {
+  const auto& key = parsed.key;
+  policy::Tuple tuple;
+  if (parsed.kind == packet::Kind::flow4) {
+    tuple.source = net::IpAddress::v4(net::be32::from_raw(static_cast<std::uint32_t>(key.addresses[0])));
+    tuple.destination =
+        net::IpAddress::v4(net::be32::from_raw(static_cast<std::uint32_t>(key.addresses[0] >> 32)));
+  } else {
+    net::IpAddress::Bytes bytes;
+    std::memcpy(bytes.data(), &key.addresses[0], bytes.size());
+    tuple.source = net::IpAddress::v6(bytes);
+    std::memcpy(bytes.data(), &key.addresses[2], bytes.size());
+    tuple.destination = net::IpAddress::v6(bytes);
+  }
+  tuple.source_port = net::be16::from_raw(static_cast<std::uint16_t>(key.ports_protocol)).value();
+  tuple.destination_port = net::be16::from_raw(static_cast<std::uint16_t>(key.ports_protocol >> 16)).value();
+  tuple.protocol = static_cast<std::uint8_t>(key.ports_protocol >> 32);
+  return tuple;
+}
+
+/// Where the plan sends a new connection.
+struct Placement {
+  Entry entry;
+  policy::Choice choice = policy::Choice::off;
+};
+
+/// A new connection's backend, or why it gets none.
+std::optional<DropReason> place(const Context& context, const Flow& flow, Placement& placement) {
+  const Snapshot& snapshot = *context.snapshot;
+  const Service& service = snapshot.layout->services[flow.rule.service];
+  const auto tuple = tuple_of(flow.parsed);
+  const auto client = snapshot.layout->zones.find(tuple.source);
+  if (client.other_region && !flow.rule.allow_global_access) return DropReason::other_region;
+  const auto& plan = snapshot.plans[flow.rule.service]->by_zone[client.zone];
+  if (!plan.table) return DropReason::no_backend;
+  const TargetId target = service.targets[plan.table->pick(policy::flow_hash(service.affinity, tuple))];
+  placement.entry = {target, snapshot.targets[target].epoch[flow.tcp() ? 1 : 0], client.zone,
+                     conntrack::first_state(flow.parsed.tcp_flags)};
+  placement.choice = plan.choice;
+  return std::nullopt;
+}
+
+void count_ended(Context& context, const Entry& entry) {
+  if (entry.target < context.block->ended.size()) context.block->ended[entry.target].add(1);
+}
+
+void count_placed(Context& context, const Flow& flow, const Placement& placement) {
+  const Snapshot& snapshot = *context.snapshot;
+  const Service& service = snapshot.layout->services[flow.rule.service];
+  const std::size_t member = snapshot.targets[placement.entry.target].member;
+  const std::size_t index =
+      (member * snapshot.zone_count() + placement.entry.client_zone) * policy::choice_count +
+      static_cast<std::size_t>(placement.choice);
+  context.block->choices[service.first_choice + index].add(1);
+}
+
+/// Does this packet belong to the connection in `slot`? Then its state and time are brought up to date. A SYN
+/// after the handshake, and an entry whose connection was ended, ask for a new placement.
+template <class Table>
+bool keeps(const Context& context, const Flow& flow, typename Table::Slot& slot) {
+  for (unsigned round = 0; round < max_rounds; ++round) {
+    Entry entry = slot.entry();
+    if (entry.state == State::removed || is_ended(*context.snapshot, entry, flow.tcp()) ||
+        context.snapshot->targets[entry.target].service != flow.rule.service ||
+        (flow.opens() && entry.state != State::syn))
+      return false;
+    const State next = conntrack::next_state(entry.state, flow.parsed.tcp_flags);
+    if (next != entry.state) {
+      entry.state = next;
+      if (!Table::replace(slot, entry)) continue;
+    }
+    Table::touch(slot, context.now);
+    return true;
+  }
+  return false;
+}
+
+/// Puts the placement on record, unless another worker has been there first; its choice then counts.
+template <class Table>
+Entry record(Context& context, const Flow& flow, const Placement& placement, Table& table,
+             typename Table::Slot slot) {
+  for (unsigned round = 0; round < max_rounds; ++round) {
+    if (slot && slot.entry().state != State::removed) {
+      const Entry old = slot.entry();
+      if (Table::replace(slot, placement.entry)) {
+        Table::touch(slot, context.now);
+        count_ended(context, old);
+        context.block->begun[placement.entry.target].add(1);
+        count_placed(context, flow, placement);
+        return placement.entry;
+      }
+    } else {
+      const auto insertion = table.insert(flow.parsed.key, flow.hash, placement.entry, context.now);
+      if (insertion.evicted) {
+        count_ended(context, *insertion.evicted);
+        context.counters.evictions.add(1);
+        context.counters.entries_removed.add(1);
+      }
+      if (insertion.outcome == Table::Outcome::full) break;
+      if (insertion.outcome == Table::Outcome::inserted) {
+        context.counters.entries_made.add(1);
+        context.block->begun[placement.entry.target].add(1);
+        count_placed(context, flow, placement);
+        return placement.entry;
+      }
+      slot = insertion.slot;
+    }
+    if (keeps<Table>(context, flow, slot)) return slot.entry();
+  }
+  context.counters.untracked.add(1);
+  count_placed(context, flow, placement);
+  return placement.entry;
+}
+
+}  // namespace
+
+template <class Table>
+void track(Context& context, Batch& batch, Selection& flows, Table& table) {
+  const Selection all = flows;
+  flows.clear();
+  for (const std::uint8_t i : all.positions()) {
+    const Flow flow{batch.parsed[i], context.snapshot->layout->rules[batch.rule[i]], batch.hash[i]};
+    auto slot = table.find(flow.parsed.key, flow.hash);
+    Entry entry;
+    if (slot && keeps<Table>(context, flow, slot)) [[likely]] {
+      entry = slot.entry();
+    } else {
+      Placement placement;
+      if (const auto refusal = place(context, flow, placement)) {
+        context.drop(batch.frame[i], *refusal);
+        continue;
+      }
+      entry = record(context, flow, placement, table, slot);
+    }
+    batch.target[i] = entry.target;
+    batch.zone[i] = entry.client_zone;
+    flows.add(i);
+  }
+}
+
+template void track(Context&, Batch&, Selection&, conntrack::Table4&);
+template void track(Context&, Batch&, Selection&, conntrack::Table6&);
+
+}  // namespace zonelb::dataplane

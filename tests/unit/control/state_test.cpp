@@ -1,0 +1,153 @@
+#include "control/state.hpp"
+
+#include "catch.hpp"
+
+using namespace zonelb;
+using namespace zonelb::control;
+using std::chrono::seconds;
+
+namespace {
+
+config::Config two_backends() {
+  config::Config config;
+  config::Port port;
+  port.name = "net";
+  port.v4 =
+      config::InterfaceAddress{*net::IpAddress::parse("10.0.0.2"), *net::Prefix::parse("10.0.0.0/16"), {}};
+  config.machine.ports = {port};
+  config::HealthCheck check;
+  check.name = "hc";
+  config.health_checks = {check};
+  config::BackendService web;
+  web.name = "web";
+  web.health_check = "hc";
+  config.backend_services = {web};
+  for (const char* name : {"a", "b"}) {
+    config::Backend backend;
+    backend.name = name;
+    backend.services = {"web"};
+    backend.zone = "z";
+    backend.address = *net::IpAddress::parse(std::string("10.0.0.1") + (*name == 'a' ? "1" : "2"));
+    config.backends.push_back(backend);
+  }
+  config.zones = {"z"};
+  config::ForwardingRule rule;
+  rule.name = "r";
+  rule.address = *net::IpAddress::parse("10.0.0.80");
+  rule.ports = {{80, 80}};
+  rule.backend_service = "web";
+  config.forwarding_rules = {rule};
+  return config;
+}
+
+struct Fixture {
+  config::Config config = two_backends();
+  State state{{dataplane::PortView{net::Mac({2, 0, 0, 0, 0, 9}), 1500, packet::no_vlan,
+                                   net::IpAddress::parse("10.0.0.2"), std::nullopt}},
+              1};
+  dataplane::Neighbours neighbours{[](const auto&, const auto&) {}};
+  Clock::time_point now;
+  Events events;
+  std::vector<health::ProbeTarget> targets;
+
+  Fixture() { configure(); }
+  void configure() { targets = state.configure(config, now); }
+  void probed(std::size_t target, health::State result, const char* reason = "") {
+    state.record({targets[target].key, result, reason, false});
+  }
+  std::unique_ptr<const dataplane::Snapshot> snapshot() {
+    events.clear();
+    return state.make_snapshot(neighbours, now, events);
+  }
+  /// Members that new connections may go to.
+  std::set<std::string> chosen() {
+    const auto made = snapshot();
+    std::set<std::string> names;
+    if (const auto& table = made->plans[0]->by_zone[0].table)
+      for (const auto member : table->slots()) names.insert(made->plans[0]->state.members[member].name);
+    return names;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("backends without a result are unhealthy, unless the start says otherwise") {
+  Fixture f;
+  REQUIRE(f.targets.size() == 2);
+  f.probed(0, health::State::healthy);
+  CHECK_FALSE(f.state.first_round_done());
+  CHECK(f.chosen() == std::set<std::string>{"a"});
+  f.config.initial_health = config::InitialHealth::healthy;
+  f.configure();
+  CHECK(f.chosen() == std::set<std::string>{"a", "b"});
+  f.probed(1, health::State::unhealthy);
+  CHECK(f.state.first_round_done());
+  CHECK(f.chosen() == std::set<std::string>{"a"});
+}
+
+TEST_CASE("a backend added by reload starts unhealthy, and the others keep their state") {
+  Fixture f;
+  f.config.initial_health = config::InitialHealth::healthy;
+  f.configure();
+  f.probed(0, health::State::healthy);
+  f.probed(1, health::State::healthy);
+  auto added = f.config.backends[0];
+  added.name = "c";
+  added.address = *net::IpAddress::parse("10.0.0.13");
+  f.config.backends.push_back(added);
+  f.configure();
+  CHECK(f.chosen() == std::set<std::string>{"a", "b"});
+  f.probed(2, health::State::healthy);
+  CHECK(f.chosen() == std::set<std::string>{"a", "b", "c"});
+}
+
+TEST_CASE("a change is told once, with its cause") {
+  Fixture f;
+  f.probed(0, health::State::healthy);
+  f.probed(1, health::State::healthy);
+  f.snapshot();
+  f.probed(1, health::State::unhealthy, "HTTP status 503");
+  f.snapshot();
+  CHECK(f.events == Events{"service web: backend b is unhealthy: HTTP status 503"});
+  f.snapshot();
+  CHECK(f.events.empty());
+  f.probed(0, health::State::unhealthy, "timed out after 5s");
+  f.snapshot();
+  CHECK(f.events == Events{"service web: backend a is unhealthy: timed out after 5s",
+                           "service web: active pool last_resort, was primary"});
+}
+
+TEST_CASE("a target is resolved when its neighbour has answered") {
+  Fixture f;
+  f.probed(0, health::State::healthy);
+  f.neighbours.need(f.state.next_hops(), f.now);
+  const auto id = f.state.roster().find("web", "a")->id;
+  CHECK_FALSE(f.snapshot()->targets[id].resolved);
+  const net::Mac mac({2, 0, 0, 0, 0, 1});
+  f.neighbours.hear({*net::IpAddress::parse("10.0.0.11"), mac, 0, true, true}, f.now);
+  const auto made = f.snapshot();
+  CHECK(made->targets[id].resolved);
+  CHECK(made->targets[id].next_hop == mac);
+}
+
+TEST_CASE("draining by command: known backends only, in no set, undone by undrain") {
+  Fixture f;
+  f.probed(0, health::State::healthy);
+  f.probed(1, health::State::healthy);
+  CHECK_THROWS_WITH(f.state.set_drained("x", true, f.now), "no backend 'x'; known backends: a, b");
+  f.state.set_drained("a", true, f.now);
+  CHECK(f.chosen() == std::set<std::string>{"b"});
+  f.configure();
+  CHECK(f.chosen() == std::set<std::string>{"b"});
+  f.state.set_drained("a", false, f.now);
+  CHECK(f.chosen() == std::set<std::string>{"a", "b"});
+}
+
+TEST_CASE("zones keep their numbers when others are added, as tracked connections carry them") {
+  Fixture f;
+  CHECK(*f.state.layout()->zones.id("z") == 1);
+  f.config.zones = {"a", "z"};
+  f.configure();
+  CHECK(*f.state.layout()->zones.id("z") == 1);
+  CHECK(*f.state.layout()->zones.id("a") == 2);
+}

@@ -1,0 +1,66 @@
+#include "dataplane/address_table.hpp"
+
+#include "catch.hpp"
+
+using namespace zonelb;
+using namespace zonelb::dataplane;
+
+namespace {
+
+net::IpAddress address(const char* text) {
+  return *net::IpAddress::parse(text);
+}
+
+const AddressTable::Item web{address("10.0.0.80"),
+                             {{0, 0xffff, 6, 1}, {80, 80, 6, 2}, {8000, 8100, 6, 3}, {53, 53, 17, 4}}};
+
+}  // namespace
+
+TEST_CASE("named ports win over all ports, protocols are apart") {
+  const AddressTable table(std::vector<AddressTable::Item>{web});
+  const auto* local = table.find(AddressTable::words(address("10.0.0.80")));
+  REQUIRE(local != nullptr);
+  CHECK(table.rule(*local, 6, 80) == 2);
+  CHECK(table.rule(*local, 6, 8000) == 3);
+  CHECK(table.rule(*local, 6, 8100) == 3);
+  CHECK(table.rule(*local, 6, 8101) == 1);
+  CHECK(table.rule(*local, 17, 53) == 4);
+  CHECK(table.rule(*local, 17, 80) == AddressTable::no_rule);
+}
+
+TEST_CASE("only our addresses are found, among many of either family") {
+  std::vector<AddressTable::Item> v4, v6;
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    v4.push_back({net::IpAddress::v4(0x0a000000U + i * 256), {{0, 0xffff, 6, i}}});
+    net::IpAddress::Bytes bytes{0x20, 0x01, 0x0d, 0xb8};
+    bytes[14] = static_cast<std::uint8_t>(i >> 8);
+    bytes[15] = static_cast<std::uint8_t>(i);
+    v6.push_back({net::IpAddress::v6(bytes), {{0, 0xffff, 6, i}}});
+  }
+  for (const auto& items : {v4, v6}) {
+    const AddressTable table(items);
+    for (std::uint32_t i = 0; i < items.size(); ++i) {
+      const auto* local = table.find(AddressTable::words(items[i].address));
+      REQUIRE(local != nullptr);
+      CHECK(table.rule(*local, 6, 1) == i);
+    }
+    CHECK(table.find(AddressTable::words(address("10.0.0.1"))) == nullptr);
+    CHECK(table.find(AddressTable::words(address("2001:db9::"))) == nullptr);
+    CHECK(table.find(AddressTable::words(address("0.0.0.0"))) == nullptr);
+  }
+}
+
+TEST_CASE("an own address without rules is ours, but no VIP") {
+  const AddressTable table(std::vector<AddressTable::Item>{web, {address("10.0.0.2"), {}}});
+  const auto* own = table.find(AddressTable::words(address("10.0.0.2")));
+  REQUIRE(own != nullptr);
+  CHECK_FALSE(own->is_vip());
+  CHECK(table.rule(*own, 6, 80) == AddressTable::no_rule);
+}
+
+TEST_CASE("the words of an address are those of a packet that goes there") {
+  conntrack::FlowKey key{};
+  const std::uint8_t ends[8] = {10, 1, 0, 5, 10, 0, 0, 80};
+  std::memcpy(&key.addresses[0], ends, sizeof ends);
+  CHECK(AddressTable::destination4(key) == AddressTable::words(address("10.0.0.80")));
+}
