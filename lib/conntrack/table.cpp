@@ -96,9 +96,10 @@ Tag Table<Bucket>::claim(const std::array<Bucket*, 2>& candidates, std::uint32_t
   // One connection evicts one other at most.
   place = result.evicted ? Place{} : oldest_unconfirmed(candidates, now);
   if (place.bucket == nullptr) return {};
-  // acquire: the entry below belongs to this tag or a later one, and remove() notices a later one
+  // acquire: the entry below belongs to this tag or to a later one, which the second look at the tag tells
   const Tag tag(place.bucket->tag[place.way].load(std::memory_order_acquire));
   const PackedEntry packed(place.bucket->entry[place.way].load(std::memory_order_acquire));
+  if (place.bucket->tag[place.way].load(std::memory_order_relaxed) != tag.word()) return {};
   if (tag.status() != Status::valid || !is_unconfirmed(packed.state())) return {};
   const auto evicted = remove(*place.bucket, place.way, packed, tag, Status::busy);
   if (!evicted) return {};

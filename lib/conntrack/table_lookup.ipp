@@ -72,8 +72,7 @@ template <class Bucket>
 bool Table<Bucket>::replace(Slot& slot, const Entry& entry) {
   auto expected = slot.packed.word();
   const auto wanted = slot.packed.with(entry);
-  // acq_rel: whoever meets the new entry must also see the snapshot it was made from; on failure we take over
-  // theirs
+  // acq_rel: changes of one entry follow each other; on failure we go on with what the other worker made of it
   const bool replaced = slot.bucket->entry[slot.way].compare_exchange_strong(
       expected, wanted.word(), std::memory_order_acq_rel, std::memory_order_acquire);
   if (replaced) {

@@ -1,5 +1,7 @@
 #include "control/appliance.hpp"
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 
 #include <boost/asio/post.hpp>
@@ -18,6 +20,11 @@ constexpr auto tick_interval = std::chrono::milliseconds(5);
 /// Ticks between two looks at neighbours and target numbers.
 constexpr std::uint64_t neighbour_ticks = 20;
 constexpr std::uint64_t release_ticks = 200;
+/// So that a flood of ARP does not keep the loop from its other work.
+constexpr unsigned reports_per_tick = 1024;
+/// Addresses are announced again, as a link may take its time to come up.
+constexpr std::array announce_after{std::chrono::seconds(0), std::chrono::seconds(1),
+                                    std::chrono::seconds(3)};
 /// A service forwards after its first round of probes or this long (semantics.md section 8).
 constexpr auto first_round_limit = std::chrono::seconds(1);
 
@@ -52,7 +59,7 @@ void Appliance::configure(const config::Config& config) {
   link_.configure(config.machine.ports);
   neighbours_.need(state_.next_hops(), now);
   for (const auto& service : config.backend_services)
-    if (service.health_check.empty())
+    if (service.health_check.empty() && told_unchecked_.insert(service.name).second)
       log("service {} has no health check: its backends count as healthy", service.name);
   prober_.set_targets(std::move(targets), {config.probe_source, config.probe_device});
 }
@@ -64,30 +71,37 @@ void Appliance::run() {
   start_limit_.async_wait([this](auto error) {
     if (!error) begin_forwarding("after a second, with probes outstanding");
   });
+  publish();
+  engine_.start();
+  for (const auto delay : announce_after) announcements_.push_back(Clock::now() + delay);
   if (state_.first_round_done()) begin_forwarding("at once");
   schedule_tick();
   io_.run();
   engine_.stop();
 }
 
+/// Ends the start: no service waits for probes any more.
 void Appliance::begin_forwarding(const char* cause) {
   if (forwarding_) return;
   forwarding_ = true;
   start_limit_.cancel();
+  state_.end_start();
   publish();
-  engine_.start();
-  link_.announce(state_.vips());
   log("forwarding {}: {} rules, {} services, {} backends, {} workers", cause,
       state_.config().forwarding_rules.size(), state_.config().backend_services.size(),
       state_.config().backends.size(), engine_.workers());
 }
 
 void Appliance::probe_changed(const health::StateChange& change) {
-  if (!state_.record(change)) return;
-  if (forwarding_) {
-    schedule_publish();
-  } else if (state_.first_round_done()) {
+  const auto backends = state_.record(change);
+  if (backends.empty()) return;
+  if (!change.first_result || change.state == health::State::unhealthy)
+    log("{} {}{}{}", backends, change.state == health::State::healthy ? "healthy" : "unhealthy",
+        change.reason.empty() ? "" : ": ", change.reason);
+  if (!forwarding_ && state_.first_round_done()) {
     begin_forwarding("after the first round of probes");
+  } else {
+    schedule_publish();
   }
 }
 
@@ -130,7 +144,6 @@ void Appliance::reload() {
   configure(config);
   log("reloaded: {} rules, {} services, {} backends", config.forwarding_rules.size(),
       config.backend_services.size(), config.backends.size());
-  if (!forwarding_) return;
   publish();
   auto vips = state_.vips();
   std::erase_if(vips, [&](const auto& vip) { return known_vips.contains(vip); });
@@ -140,7 +153,7 @@ void Appliance::reload() {
 void Appliance::set_drained(const std::string& backend, bool drained) {
   state_.set_drained(backend, drained, Clock::now());
   log("backend {} {}", backend, drained ? "drains" : "is back");
-  if (forwarding_) publish();
+  publish();
 }
 
 void Appliance::schedule_tick() {
@@ -157,18 +170,26 @@ void Appliance::tick() {
   ++ticks_;
   bool changed = false;
   dataplane::NeighbourReport report;
-  while (engine_.receive(report)) changed |= neighbours_.hear(report, now);
+  for (unsigned i = 0; i < reports_per_tick && engine_.receive(report); ++i)
+    changed |= neighbours_.hear(report, now);
   if (ticks_ % neighbour_ticks == 0) changed |= neighbours_.tick(now);
+  if (!announcements_.empty() && announcements_.front() <= now) {
+    announcements_.pop_front();
+    link_.announce(state_.vips());
+  }
   if (ticks_ % release_ticks == 0) release_targets();
   if (const auto deadline = state_.next_deadline(); deadline && *deadline <= now) changed = true;
   engine_.publication().reclaim();
   totals_.fold();
-  if (changed && forwarding_) publish();
+  if (changed) publish();
 }
 
 void Appliance::release_targets() {
   const auto sums = totals_.sums();
-  state_.release([&](dataplane::TargetId id) { return sums.connections.contains(id); });
+  state_.release([&](dataplane::TargetId id) {
+    const auto count = sums.connections.find(id);
+    return count != sums.connections.end() && count->second != 0;
+  });
 }
 
 void Appliance::schedule_publish() {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,8 +30,8 @@ class Appliance {
 
   Appliance(config::Config config, ReadConfig read_again, dataplane::Engine& engine);
 
-  /// Opens the sockets (throws dataplane::MachineError), starts to forward after the first round of probes or
-  /// a second, and returns after SIGTERM or SIGINT.
+  /// Opens the sockets (throws dataplane::MachineError) and starts the workers; each service forwards after
+  /// its first round of probes or a second. Returns after SIGTERM or SIGINT.
   void run();
 
   /// Takes over the configuration as it reads now. Throws config::ConfigError; the old one stays in force
@@ -42,6 +44,7 @@ class Appliance {
   [[nodiscard]] const dataplane::Engine& engine() const { return engine_; }
   [[nodiscard]] const dataplane::Neighbours& neighbours() const { return neighbours_; }
   [[nodiscard]] Sums sums() const { return totals_.sums(); }
+  /// Is the start over for all services?
   [[nodiscard]] bool forwarding() const { return forwarding_; }
   [[nodiscard]] std::string metrics() const;
 
@@ -71,6 +74,10 @@ class Appliance {
   http::Server server_;
   bool forwarding_ = false;
   bool publish_scheduled_ = false;
+  /// When to announce our addresses (again).
+  std::deque<Clock::time_point> announcements_;
+  /// Services whose lack of a health check has been mentioned.
+  std::set<std::string> told_unchecked_;
   std::uint64_t ticks_ = 0;
   double last_swap_seconds_ = 0;
   // Last, as its thread calls into what is above.

@@ -28,13 +28,17 @@ std::string HealthBoard::key(const config::HealthCheck& check, const std::string
 }
 
 std::vector<health::ProbeTarget> HealthBoard::configure(const config::Config& config) {
+  const HealthBoard before = *this;
   checks_.clear();
+  known_.clear();
   for (const auto& service : config.backend_services) {
+    known_.insert(service.name);
     const auto check =
         std::ranges::find(config.health_checks, service.health_check, &config::HealthCheck::name);
     if (check != config.health_checks.end()) checks_.emplace(service.name, *check);
   }
   std::map<std::string, health::ProbeTarget> targets;
+  std::map<std::string, Result> found;
   for (const auto& backend : config.backends) {
     for (const auto& service : backend.services) {
       const auto check = checks_.find(service);
@@ -42,34 +46,50 @@ std::vector<health::ProbeTarget> HealthBoard::configure(const config::Config& co
       const auto id = key(check->second, service, backend.address);
       const auto host =
           sends_rule_address(check->second) ? rule_address(config, service) : check->second.host;
+      auto& result = found[id];
+      result.backends +=
+          fmt::format("{}backend {} of {}", result.backends.empty() ? "" : ", ", backend.name, service);
+      result.since_start = !started_;
+      // A check by another name or host is a new target, but what was known of the backend counts until it
+      // answers.
+      if (const auto standing = before.standing(service, backend); standing.state != health::State::unknown) {
+        result.state = standing.state;
+        result.reason = standing.reason;
+      }
+      result.since_start |= before.standing(service, backend).since_start;
       targets.emplace(id, health::ProbeTarget{id, backend.address, check->second, host});
     }
   }
-  std::erase_if(results_, [&](const auto& result) { return !targets.contains(result.first); });
+  results_ = std::move(found);
   std::vector<health::ProbeTarget> list;
-  for (auto& [id, target] : targets) {
-    results_.try_emplace(id).first->second.since_start |= !started_;
-    list.push_back(std::move(target));
-  }
+  for (auto& [id, target] : targets) list.push_back(std::move(target));
   started_ = true;
   return list;
 }
 
-bool HealthBoard::record(const health::StateChange& change) {
+std::string HealthBoard::record(const health::StateChange& change) {
   const auto result = results_.find(change.key);
-  if (result == results_.end()) return false;
+  if (result == results_.end()) return {};
   result->second.state = change.state;
   result->second.reason = change.reason;
-  return true;
+  return result->second.backends;
 }
 
 HealthBoard::Standing HealthBoard::standing(const std::string& service,
                                             const config::Backend& backend) const {
   const auto check = checks_.find(service);
-  if (check == checks_.end()) return {.state = health::State::healthy, .unchecked = true};
+  if (check == checks_.end())
+    return {.state = known_.contains(service) ? health::State::healthy : health::State::unknown};
   const auto result = results_.find(key(check->second, service, backend.address));
   if (result == results_.end()) return {};
-  return {result->second.state, result->second.reason, false, result->second.since_start};
+  return {result->second.state, result->second.reason, result->second.since_start};
+}
+
+bool HealthBoard::first_round_done(const config::Config& config, const std::string& service) const {
+  return std::ranges::none_of(config.backends, [&](const config::Backend& backend) {
+    return std::ranges::find(backend.services, service) != backend.services.end() &&
+           standing(service, backend).state == health::State::unknown;
+  });
 }
 
 bool HealthBoard::first_round_done() const {

@@ -74,6 +74,13 @@ void add_traffic(const Sums& sums, Page& page) {
                                {"choice", std::string(policy::name(choice.choice))}});
 }
 
+/// Of services that do not wait for their first round of probes.
+std::vector<std::shared_ptr<const policy::ServicePlan>> plans_of(const State& state) {
+  auto plans = state.plans();
+  std::erase(plans, nullptr);
+  return plans;
+}
+
 void add_backends(const MetricsSource& source, const Sums& sums, Page& page) {
   page.gauge("zonelb_connections", "Connections in the table, by backend.");
   std::map<std::pair<std::string, std::string>, std::int64_t> connections;
@@ -86,7 +93,7 @@ void add_backends(const MetricsSource& source, const Sums& sums, Page& page) {
     page.value(static_cast<double>(count), {{"service", names.first}, {"backend", names.second}});
 
   const auto each_member = [&](auto&& visit) {
-    for (const auto& plan : source.state.plans())
+    for (const auto& plan : plans_of(source.state))
       for (const auto& member : plan->state.members)
         page.value(visit(member), {{"service", plan->state.name}, {"backend", member.name}});
   };
@@ -96,7 +103,7 @@ void add_backends(const MetricsSource& source, const Sums& sums, Page& page) {
   each_member([](const policy::Member& member) { return static_cast<double>(member.weight); });
 
   page.gauge("zonelb_active_pool", "1: this pool gets new connections.");
-  for (const auto& plan : source.state.plans())
+  for (const auto& plan : plans_of(source.state))
     for (const auto pool : {policy::ActivePool::primary, policy::ActivePool::failover,
                             policy::ActivePool::last_resort, policy::ActivePool::dropped})
       page.value(plan->pool == pool ? 1 : 0,
@@ -134,8 +141,9 @@ void add_appliance(const MetricsSource& source, Page& page) {
 
 void add_table(const dataplane::Engine& engine, Page& page) {
   page.gauge("zonelb_connection_table_entries", "Entries in the connection tables.");
-  const auto made = sum(engine, [](const auto& counters) { return counters.entries_made.value(); });
+  // In this order, as workers go on meanwhile.
   const auto removed = sum(engine, [](const auto& counters) { return counters.entries_removed.value(); });
+  const auto made = sum(engine, [](const auto& counters) { return counters.entries_made.value(); });
   page.value(number(made) - number(removed));
   page.gauge("zonelb_connection_table_capacity", "Entries the connection tables have room for.");
   page.value(number(engine.table4().capacity()), {{"family", "ipv4"}});

@@ -60,22 +60,21 @@ class ConnectionList {
 
   template <class Table, class Ends>
   void add(const Table& table, Ends ends) {
-    table.for_each(now_,
-                   [&](const conntrack::FlowKey& key, const conntrack::Entry& entry, std::uint32_t idle) {
-                     const auto name = names_.find(entry.target);
-                     if (name == names_.end() || (!wanted_.empty() && *name->second.second != wanted_))
-                       return;
-                     ++count_;
-                     if (list_.size() == listed_connections) return;
-                     const auto [source, destination] = ends(key);
-                     list_.push_back({{"source", source.to_string()},
-                                      {"destination", destination.to_string()},
-                                      {"protocol", key.ports_protocol >> 32 == 6 ? "TCP" : "UDP"},
-                                      {"service", *name->second.first},
-                                      {"backend", *name->second.second},
-                                      {"state", state_name(entry.state)},
-                                      {"idle_seconds", idle}});
-                   });
+    table.for_each(
+        now_, [&](const conntrack::FlowKey& key, const conntrack::Entry& entry, std::uint32_t idle) {
+          const auto name = names_.find(entry.target);
+          if (name == names_.end() || (!wanted_.empty() && *name->second.second != wanted_)) return;
+          ++count_;
+          if (list_.size() == listed_connections) return;
+          const auto [source, destination] = ends(key);
+          list_.push_back({{"source", source.to_string()},
+                           {"destination", destination.to_string()},
+                           {"protocol", key.ports_protocol >> 32 == packet::ip_protocol::tcp ? "TCP" : "UDP"},
+                           {"service", *name->second.first},
+                           {"backend", *name->second.second},
+                           {"state", state_name(entry.state)},
+                           {"idle_seconds", idle}});
+        });
   }
 
   [[nodiscard]] ordered_json report() const {

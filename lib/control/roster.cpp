@@ -13,9 +13,16 @@ using policy::ActivePool;
 
 namespace {
 
+/// Members of a service are numbered with 16 bits in snapshots.
+constexpr std::ptrdiff_t max_members = 65'000;
+
 bool is(const RosterItem& item, const std::string& service, const config::Backend& backend) {
   return item.service.name == service && item.backend.name == backend.name &&
          item.backend.address == backend.address;
+}
+
+bool is_over(const RosterItem& item) {
+  return item.ending[false] == Ending::over && item.ending[true] == Ending::over;
 }
 
 /// Is a pool of healthy backends active, and not the item's own?
@@ -95,42 +102,41 @@ std::optional<Clock::time_point> Roster::failover_end(const RosterItem& item) co
                                                                             : Clock::duration::zero());
 }
 
-bool Roster::ends(const RosterItem& item, bool tcp, ActivePool pool, Clock::time_point now) const {
+Ending Roster::ending(const RosterItem& item, bool tcp, ActivePool pool, const ChosenThoughUnhealthy& chosen,
+                      Clock::time_point now) const {
   const auto over = [now](const std::optional<Clock::time_point>& end) { return end && *end <= now; };
-  if (over(drain_end(item))) return true;
-  const bool somebody_healthy = pool == ActivePool::primary || pool == ActivePool::failover;
+  if (over(drain_end(item))) return Ending::over;
+  if (item.healthy) return over(failover_end(item)) ? Ending::over : Ending::none;
   // DEFAULT_FOR_PROTOCOL with PER_CONNECTION: TCP stays with an unhealthy backend, the rest moves to a
   // healthy one.
-  if (!item.healthy) return !tcp && somebody_healthy;
-  return over(failover_end(item));
+  const bool somebody_healthy = pool == ActivePool::primary || pool == ActivePool::failover;
+  if (tcp || !somebody_healthy) return Ending::none;
+  return chosen(item) ? Ending::moved : Ending::over;
 }
 
-bool Roster::evaluate(const HealthOf& healthy, const PoolOf& pool, Clock::time_point now) {
-  bool changed = false;
+void Roster::evaluate(const HealthOf& healthy, const PoolOf& pool, const ChosenThoughUnhealthy& chosen,
+                      Clock::time_point now) {
   for (auto& item : items_) {
     const auto active = pool(item.service.name);
-    item.healthy = healthy(item);
+    // Of one that has left the configuration nothing new is known.
+    if (item.configured) item.healthy = healthy(item);
     if (!item.healthy || !other_pool_active(item, active)) {
       item.idle_pool_since.reset();
     } else if (!item.idle_pool_since) {
       item.idle_pool_since = now;
     }
     for (const bool tcp : {false, true}) {
-      const bool now_ended = ends(item, tcp, active, now);
-      if (now_ended && !item.ended[tcp]) {
-        item.epoch[tcp] = ++epochs_[item.id].value[tcp];
-        changed = true;
-      }
-      item.ended[tcp] = now_ended;
+      const Ending now_ending = ending(item, tcp, active, chosen, now);
+      if (now_ending > item.ending[tcp]) item.epoch[tcp] = ++epochs_[item.id].value[tcp];
+      item.ending[tcp] = now_ending;
     }
   }
-  return changed;
 }
 
 std::optional<Clock::time_point> Roster::next_deadline() const {
   std::optional<Clock::time_point> earliest;
   for (const auto& item : items_) {
-    if (item.ended[false] && item.ended[true]) continue;
+    if (is_over(item)) continue;
     for (const auto& end : {drain_end(item), failover_end(item)})
       if (end && (!earliest || *end < *earliest)) earliest = end;
   }
@@ -139,7 +145,7 @@ std::optional<Clock::time_point> Roster::next_deadline() const {
 
 void Roster::release(const std::function<bool(dataplane::TargetId)>& has_connections) {
   std::erase_if(items_, [&](const auto& item) {
-    const bool over = !item.configured && item.ended[false] && item.ended[true] && !has_connections(item.id);
+    const bool over = !item.configured && is_over(item) && !has_connections(item.id);
     if (over) free_ids_.push_back(item.id);
     return over;
   });

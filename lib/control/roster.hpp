@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,15 @@
 namespace zonelb::control {
 
 using Clock = std::chrono::steady_clock;
+
+/// How far the connections tracked to a target have been ended; a step up ends those there are.
+enum class Ending : std::uint8_t {
+  none,
+  /// Moved away from an unhealthy backend that new ones may still be sent to (STAY_WITHIN_ZONE with nothing
+  /// healthy in the zone).
+  moved,
+  over
+};
 
 /// A backend as a member of one service, for as long as any tracked connection may know it. Its identity is
 /// service, name and address: a name that comes back with another address is another backend.
@@ -29,8 +39,8 @@ struct RosterItem {
   /// Healthy, while the other pool is active, since then.
   std::optional<Clock::time_point> idle_pool_since;
   bool healthy = false;
-  /// Have its tracked connections been ended? By is_tcp.
-  bool ended[2] = {false, false};
+  /// What has become of its tracked connections. By is_tcp.
+  Ending ending[2] = {Ending::none, Ending::none};
   std::uint16_t epoch[2] = {0, 0};
 };
 
@@ -47,8 +57,11 @@ class Roster {
 
   using HealthOf = std::function<bool(const RosterItem&)>;
   using PoolOf = std::function<policy::ActivePool(const std::string& service)>;
-  /// Looks again at who has to end. True: an epoch changed, so workers need to know.
-  bool evaluate(const HealthOf& healthy, const PoolOf& pool, Clock::time_point now);
+  /// Is an unhealthy backend sent new connections all the same?
+  using ChosenThoughUnhealthy = std::function<bool(const RosterItem&)>;
+  /// Looks again at whose connections have to end, and moves their epochs on.
+  void evaluate(const HealthOf& healthy, const PoolOf& pool, const ChosenThoughUnhealthy& chosen,
+                Clock::time_point now);
   /// When evaluate() may next have a different answer by time alone.
   [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
 
@@ -57,7 +70,11 @@ class Roster {
 
   [[nodiscard]] const std::vector<RosterItem>& items() const { return items_; }
   [[nodiscard]] const RosterItem* find(const std::string& service, const std::string& backend) const;
-  /// One more than the highest number in use.
+  /// The epochs of a number, also of one that is not in use.
+  [[nodiscard]] std::span<const std::uint16_t, 2> epoch(dataplane::TargetId id) const {
+    return epochs_[id].value;
+  }
+  /// One more than the highest number ever used.
   [[nodiscard]] std::size_t id_limit() const { return epochs_.size(); }
 
  private:
@@ -68,8 +85,8 @@ class Roster {
   dataplane::TargetId take_id();
   [[nodiscard]] std::optional<Clock::time_point> drain_end(const RosterItem& item) const;
   [[nodiscard]] std::optional<Clock::time_point> failover_end(const RosterItem& item) const;
-  [[nodiscard]] bool ends(const RosterItem& item, bool tcp, policy::ActivePool pool,
-                          Clock::time_point now) const;
+  [[nodiscard]] Ending ending(const RosterItem& item, bool tcp, policy::ActivePool pool,
+                              const ChosenThoughUnhealthy& chosen, Clock::time_point now) const;
 
   std::vector<RosterItem> items_;
   /// By number, also of those not in use: a number goes on where it left off.

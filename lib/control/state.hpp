@@ -15,7 +15,7 @@
 
 namespace zonelb::control {
 
-/// What happened to a service or backend, for the log.
+/// What happened to services, for the log.
 using Events = std::vector<std::string>;
 
 /// What the main core knows, and the snapshot that follows from it. No clock, socket or DPDK port of its own:
@@ -29,14 +29,16 @@ class State {
   /// with the old configuration still in force.
   std::vector<health::ProbeTarget> configure(const config::Config& config, Clock::time_point now);
 
-  /// Notes a probe's result. True: it counts for some service.
-  bool record(const health::StateChange& change) { return health_.record(change); }
+  /// Notes a probe's result; returns whom it is about, or nothing when nobody has that target.
+  std::string record(const health::StateChange& change) { return health_.record(change); }
   [[nodiscard]] bool first_round_done() const { return health_.first_round_done(); }
+  /// From now on no service waits for its first round of probes (semantics.md section 8).
+  void end_start() { starting_ = false; }
 
   /// Backends drained by command. Throws std::invalid_argument naming the known ones.
   void set_drained(const std::string& backend, bool drained, Clock::time_point now);
 
-  /// The snapshot of what is known now. `events` gets a line for each change of a backend or active pool.
+  /// The snapshot of what is known now. `events` gets a line for each change of an active pool.
   std::unique_ptr<const dataplane::Snapshot> make_snapshot(const dataplane::Neighbours& neighbours,
                                                            Clock::time_point now, Events& events);
   /// Next hops that have to be resolved.
@@ -54,7 +56,7 @@ class State {
   [[nodiscard]] const std::set<std::string>& drained() const { return drained_; }
   [[nodiscard]] const std::shared_ptr<const dataplane::Layout>& layout() const { return built_.layout; }
   [[nodiscard]] const std::shared_ptr<dataplane::CounterBlock>& counters() const { return counters_; }
-  /// By service, as in the layout.
+  /// By service, as in the layout; null: it waits for its first round of probes.
   [[nodiscard]] const std::vector<std::shared_ptr<const policy::ServicePlan>>& plans() const {
     return plans_;
   }
@@ -68,10 +70,13 @@ class State {
       const config::BackendService& service,
       const std::shared_ptr<const policy::ServicePlan>& previous) const;
   void make_plans(Events& events);
-  void note_changes(const policy::ServicePlan& before, const policy::ServicePlan& after, Events& events);
+  void note_pool(const policy::ServicePlan* before, const policy::ServicePlan& after, Events& events);
+  [[nodiscard]] bool is_waiting(const std::string& service) const;
+  [[nodiscard]] std::vector<std::string> known_zones() const;
 
   std::vector<dataplane::PortView> ports_;
   unsigned workers_;
+  bool starting_ = true;
   config::Config config_;
   std::set<std::string> drained_;
   HealthBoard health_;

@@ -27,6 +27,12 @@ class Selection {
   std::array<std::uint8_t, 64> positions_{};
 };
 
+/// Sets the length of a frame in one buffer.
+inline void set_length(rte_mbuf* frame, std::uint32_t length) {
+  frame->data_len = static_cast<std::uint16_t>(length);
+  frame->pkt_len = length;
+}
+
 /// Packets of one receive burst and what each stage has found out about them.
 struct Batch {
   static constexpr std::uint16_t max_size = 64;

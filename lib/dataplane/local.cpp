@@ -14,11 +14,6 @@ std::uint8_t* bytes_of(rte_mbuf* frame) {
   return rte_pktmbuf_mtod(frame, std::uint8_t*);
 }
 
-void resize(rte_mbuf* frame, std::uint32_t length) {
-  frame->data_len = static_cast<std::uint16_t>(length);
-  frame->pkt_len = length;
-}
-
 /// A message that has been heard: tell the main core, and the frame has done its work.
 void report(Context& context, rte_mbuf* frame, LocalKind kind, const NeighbourReport& heard) {
   if (!context.reports.send(heard)) return context.drop(frame, DropReason::ring_full);
@@ -61,7 +56,7 @@ void answer_solicitation(Context& context, rte_mbuf* frame, const packet::Neighb
     context.reports.send({message.source, *message.link_layer, context.port, false, true});
   if (rte_pktmbuf_tailroom(frame) + frame->data_len < packet::max_nd_frame)
     return context.drop(frame, DropReason::no_buffer);
-  resize(frame, packet::write_advertisement(bytes, context.in().mac, parsed.vlan, message, asker));
+  set_length(frame, packet::write_advertisement(bytes, context.in().mac, parsed.vlan, message, asker));
   reply(context, frame, LocalKind::nd);
 }
 

@@ -34,7 +34,8 @@ struct alignas(64) Target {
   bool keep_vlan = true;
   /// Is next_hop known?
   bool resolved = false;
-  /// Connections placed in an earlier epoch have been ended (semantics.md section 5). By is_tcp.
+  /// Connections placed in an earlier epoch have been ended (semantics.md section 5). By is_tcp. Valid for
+  /// every number, in use or not.
   std::uint16_t epoch[2] = {0, 0};
   /// Position in layout->services, and in that service's members.
   std::uint16_t service = 0;
@@ -97,7 +98,7 @@ struct Snapshot {
   std::uint64_t generation = 0;
   std::shared_ptr<const Layout> layout;
   std::shared_ptr<CounterBlock> counters;
-  /// By service, as in layout->services.
+  /// By service, as in layout->services; null: the service waits for its first round of probes.
   std::vector<std::shared_ptr<const policy::ServicePlan>> plans;
   /// By TargetId.
   std::vector<Target> targets;

@@ -17,8 +17,7 @@ std::uint16_t vlan_out(const Target& target, const Parsed& parsed) {
 void move_start(rte_mbuf* frame, const std::uint8_t* start) {
   const auto moved = start - rte_pktmbuf_mtod(frame, std::uint8_t*);
   frame->data_off = static_cast<std::uint16_t>(frame->data_off + moved);
-  frame->data_len = static_cast<std::uint16_t>(frame->data_len - moved);
-  frame->pkt_len = frame->data_len;
+  set_length(frame, static_cast<std::uint32_t>(frame->data_len - moved));
 }
 
 /// L2_DSR: the packet stays as it is; the frame goes to the backend's station.
@@ -59,8 +58,7 @@ void refuse_too_big(Context& context, rte_mbuf* frame, const Parsed& parsed, std
   const auto length = packet::write_too_big(error.data(), bytes, parsed, *own, context.in().mac,
                                             static_cast<std::uint16_t>(mtu));
   std::memcpy(bytes, error.data(), length);
-  frame->data_len = static_cast<std::uint16_t>(length);
-  frame->pkt_len = length;
+  set_length(frame, length);
   context.counters.drops[static_cast<std::size_t>(DropReason::too_big)].add(1);
   context.counters.icmp_errors.add(1);
   context.out.add(context.port, frame);
@@ -72,12 +70,14 @@ void forward_one(Context& context, Batch& batch, std::uint16_t i) {
   const Target& target = context.snapshot->targets[batch.target[i]];
   const Rule& rule = context.snapshot->layout->rules[batch.rule[i]];
   if (!target.resolved) [[unlikely]]
-    return context.drop(frame, target.port == Target::no_port ? DropReason::no_route
-                                                              : DropReason::neighbour_unresolved);
+    return context.drop(
+        frame, target.port == Target::no_port ? DropReason::no_route : DropReason::neighbour_unresolved);
   const auto* encapsulation = target.encapsulation[parsed.kind == packet::Kind::flow4 ? 0 : 1];
   const unsigned growth = encapsulation == nullptr ? 0 : encapsulation->length;
   if (parsed.l3_length + growth > target.mtu) [[unlikely]]
     return refuse_too_big(context, frame, parsed, target.mtu - growth);
+  if (rte_pktmbuf_headroom(frame) < growth + sizeof(packet::Vlan)) [[unlikely]]
+    return context.drop(frame, DropReason::no_buffer);
 
   FlowCounter& counter =
       context.block->flows[rule.first_flow + target.member * context.snapshot->zone_count() + batch.zone[i]];

@@ -51,6 +51,7 @@ struct Placement {
 /// A new connection's backend, or why it gets none.
 std::optional<DropReason> place(const Context& context, const Flow& flow, Placement& placement) {
   const Snapshot& snapshot = *context.snapshot;
+  if (!snapshot.plans[flow.rule.service]) return DropReason::starting;
   const Service& service = snapshot.layout->services[flow.rule.service];
   const auto tuple = tuple_of(flow.parsed);
   const auto client = snapshot.layout->zones.find(tuple.source);
@@ -84,7 +85,7 @@ template <class Table>
 bool keeps(const Context& context, const Flow& flow, typename Table::Slot& slot) {
   for (unsigned round = 0; round < max_rounds; ++round) {
     Entry entry = slot.entry();
-    if (entry.state == State::removed || is_ended(*context.snapshot, entry, flow.tcp()) ||
+    if (entry.state == State::removed || standing(*context.snapshot, entry, flow.tcp()) != Standing::live ||
         context.snapshot->targets[entry.target].service != flow.rule.service ||
         (flow.opens() && entry.state != State::syn))
       return false;
@@ -106,6 +107,7 @@ Entry record(Context& context, const Flow& flow, const Placement& placement, Tab
   for (unsigned round = 0; round < max_rounds; ++round) {
     if (slot && slot.entry().state != State::removed) {
       const Entry old = slot.entry();
+      if (standing(*context.snapshot, old, flow.tcp()) == Standing::unknown) return placement.entry;
       if (Table::replace(slot, placement.entry)) {
         Table::touch(slot, context.now);
         count_ended(context, old);
@@ -131,8 +133,11 @@ Entry record(Context& context, const Flow& flow, const Placement& placement, Tab
     }
     if (keeps<Table>(context, flow, slot)) return slot.entry();
   }
-  context.counters.untracked.add(1);
-  count_placed(context, flow, placement);
+  // Without an entry each packet comes here; what opens a connection is counted once.
+  if (flow.opens() || !flow.tcp()) {
+    context.counters.untracked.add(1);
+    count_placed(context, flow, placement);
+  }
   return placement.entry;
 }
 
@@ -157,7 +162,8 @@ void track(Context& context, Batch& batch, Selection& flows, Table& table) {
       entry = record(context, flow, placement, table, slot);
     }
     batch.target[i] = entry.target;
-    batch.zone[i] = entry.client_zone;
+    // A newer snapshot than ours may know more zones.
+    batch.zone[i] = entry.client_zone < context.snapshot->zone_count() ? entry.client_zone : policy::no_zone;
     flows.add(i);
   }
 }

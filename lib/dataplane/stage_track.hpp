@@ -13,10 +13,16 @@ extern template void track(Context&, Batch&, Selection&, conntrack::Table4&);
 extern template void track(Context&, Batch&, Selection&, conntrack::Table6&);
 
 /// Has the connection that `entry` records been ended by a change of configuration or health?
-[[nodiscard]] inline bool is_ended(const Snapshot& snapshot, const conntrack::Entry& entry, bool tcp) {
-  if (entry.target >= snapshot.targets.size()) return true;
+/// `unknown`: the entry is of a newer snapshot than this worker's, so it is for others to judge.
+enum class Standing : std::uint8_t { live, ended, unknown };
+
+[[nodiscard]] inline Standing standing(const Snapshot& snapshot, const conntrack::Entry& entry, bool tcp) {
+  if (entry.target >= snapshot.targets.size()) return Standing::unknown;
   const Target& target = snapshot.targets[entry.target];
-  return !target.in_use || target.epoch[tcp ? 1 : 0] != entry.epoch;
+  // Epochs go round; half of the circle lies behind.
+  const auto ahead = static_cast<std::int16_t>(entry.epoch - target.epoch[tcp ? 1 : 0]);
+  if (ahead < 0) return Standing::ended;
+  return target.in_use ? Standing::live : Standing::unknown;
 }
 
 }  // namespace zonelb::dataplane

@@ -35,7 +35,8 @@ void Worker::run() {
     counters.total_cycles.add(end - turn);
     turn = end;
   }
-  relay();
+  while (relay()) {
+  }
   flush();
   publication_.leave(wiring_.index);
 }
@@ -53,14 +54,17 @@ std::uint64_t Worker::poll(const Snapshot& snapshot) {
   return received;
 }
 
-void Worker::relay() {
+bool Worker::relay() {
+  bool any = false;
   for (const HandedOver& from : wiring_.handed_over) {
     std::array<void*, Batch::max_size> frames;
     const auto count = rte_ring_sc_dequeue_burst(from.ring, frames.data(), frames.size(), nullptr);
     for (unsigned i = 0; i < count; ++i)
       pipeline_.context().out.add(from.port, static_cast<rte_mbuf*>(frames[i]));
     if (count > 0) flush();
+    any |= count > 0;
   }
+  return any;
 }
 
 void Worker::flush() {
@@ -95,8 +99,9 @@ void Worker::sweep_table(const Snapshot& snapshot, Table& table, std::uint64_t& 
   table.sweep(
       begin + cursor, count, now_,
       [&](std::uint8_t protocol, const conntrack::Entry& entry, std::uint32_t idle) {
-        return is_ended(snapshot, entry, protocol == packet::ip_protocol::tcp) ||
-               idle >= conntrack::timeout_seconds(entry.state, snapshot.targets[entry.target].idle_timeout);
+        const auto of = standing(snapshot, entry, protocol == packet::ip_protocol::tcp);
+        if (of != Standing::live) return of == Standing::ended;
+        return idle >= conntrack::timeout_seconds(entry.state, snapshot.targets[entry.target].idle_timeout);
       },
       [&](const conntrack::Entry& entry) {
         auto& ended = snapshot.counters->worker(wiring_.index).ended;

@@ -51,7 +51,8 @@ class Worker {
 
  private:
   std::uint64_t poll(const Snapshot& snapshot);
-  void relay();
+  /// Sends what was handed over; false: there was nothing.
+  bool relay();
   void flush();
   void sweep(const Snapshot& snapshot);
   template <class Table>

@@ -58,6 +58,8 @@ std::string_view name(DropReason reason) {
       return "no_buffer";
     case DropReason::ring_full:
       return "ring_full";
+    case DropReason::starting:
+      return "starting";
     case DropReason::count:
       break;
   }

@@ -35,6 +35,7 @@ enum class DropReason : std::uint8_t {
   tx_full,
   no_buffer,
   ring_full,
+  starting,  ///< the service waits for its first round of probes
   count
 };
 

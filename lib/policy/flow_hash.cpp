@@ -2,8 +2,6 @@
 
 #include <array>
 #include <cstring>
-
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "net/endian.hpp"

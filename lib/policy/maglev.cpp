@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 namespace zonelb::policy {

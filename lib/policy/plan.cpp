@@ -73,6 +73,17 @@ Choice choice_of(ActivePool pool, const ZonalResult& zonal) {
 
 }  // namespace
 
+bool is_chosen_though_unhealthy(const ServicePlan& plan, const std::string& backend) {
+  const auto& state = plan.state;
+  const bool some_pool = plan.pool == ActivePool::primary || plan.pool == ActivePool::failover;
+  if (state.zonal_affinity != config::ZonalAffinity::stay_within_zone || !some_pool) return false;
+  const auto member = std::ranges::find(state.members, backend, &Member::name);
+  if (member == state.members.end() || member->healthy) return false;
+  const auto matched = apply_zonal_affinity(state, original_eligible(state), member->zone);
+  const auto position = static_cast<std::uint16_t>(member - state.members.begin());
+  return std::ranges::find(matched.modified_eligible, position) != matched.modified_eligible.end();
+}
+
 std::shared_ptr<const ServicePlan> make_plan(ServiceState service, std::size_t zone_count,
                                              const ServicePlan* previous) {
   auto plan = std::make_shared<ServicePlan>();

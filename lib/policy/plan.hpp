@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,10 @@ struct ServicePlan {
   /// The state this plan was made of.
   ServiceState state;
 };
+
+/// Does `plan` send new connections to a backend that is unhealthy while others are not (STAY_WITHIN_ZONE
+/// with nothing healthy in the zone)?
+bool is_chosen_though_unhealthy(const ServicePlan& plan, const std::string& backend);
 
 /// Plans `service` for zones 0..zone_count-1. Identical sets share one table; tables of `previous` (may be
 /// null) are taken over where their sets and weights are unchanged.

@@ -39,10 +39,22 @@ struct Fixture {
     roster.drain(drained, now);
     evaluate();
   }
+  std::set<std::string> chosen_though_unhealthy;
+
+  /// True: somebody's connections were ended.
   bool evaluate(seconds passed = seconds(0)) {
     now += passed;
-    return roster.evaluate([&](const RosterItem& item) { return !unhealthy.contains(item.backend.name); },
-                           [&](const std::string&) { return pool; }, now);
+    const auto before = epochs();
+    roster.evaluate(
+        [&](const RosterItem& item) { return !unhealthy.contains(item.backend.name); },
+        [&](const std::string&) { return pool; },
+        [&](const RosterItem& item) { return chosen_though_unhealthy.contains(item.backend.name); }, now);
+    return epochs() != before;
+  }
+  std::vector<std::uint16_t> epochs() const {
+    std::vector<std::uint16_t> result;
+    for (const auto& item : roster.items()) result.insert(result.end(), {item.epoch[0], item.epoch[1]});
+    return result;
   }
   std::uint16_t epoch(const char* name, bool tcp) const {
     return roster.find("web", name)->epoch[tcp ? 1 : 0];
@@ -154,4 +166,30 @@ TEST_CASE("a name that comes back with another address is another backend") {
   f.configure();
   CHECK(f.roster.find("web", "p")->id != id);
   CHECK(f.roster.items().size() == 3);
+}
+
+TEST_CASE("a removed backend's connections of every protocol drain, though nobody probes it any more") {
+  Fixture f;
+  const auto id = f.roster.find("web", "p")->id;
+  f.config.backends.erase(f.config.backends.begin());
+  f.unhealthy = {"p"};
+  f.configure();
+  CHECK_FALSE(f.evaluate(seconds(299)));
+  CHECK(f.roster.epoch(id)[0] == 0);
+  CHECK(f.evaluate(seconds(1)));
+  CHECK(f.roster.epoch(id)[0] == 1);
+}
+
+TEST_CASE("UDP leaves a backend that dies, and again when its zone no longer has to use it") {
+  Fixture f;
+  f.unhealthy = {"p"};
+  f.chosen_though_unhealthy = {"p"};
+  CHECK(f.evaluate());
+  CHECK(f.epoch("p", false) == 1);
+  CHECK_FALSE(f.evaluate(seconds(100)));
+  f.chosen_though_unhealthy = {};
+  CHECK(f.evaluate());
+  CHECK(f.epoch("p", false) == 2);
+  CHECK(f.epoch("p", true) == 0);
+  CHECK_FALSE(f.evaluate());
 }

@@ -1,6 +1,7 @@
 #include "control/state.hpp"
 
 #include "catch.hpp"
+#include "config/error.hpp"
 
 using namespace zonelb;
 using namespace zonelb::control;
@@ -76,6 +77,7 @@ TEST_CASE("backends without a result are unhealthy, unless the start says otherw
   REQUIRE(f.targets.size() == 2);
   f.probed(0, health::State::healthy);
   CHECK_FALSE(f.state.first_round_done());
+  f.state.end_start();
   CHECK(f.chosen() == std::set<std::string>{"a"});
   f.config.initial_health = config::InitialHealth::healthy;
   f.configure();
@@ -91,6 +93,7 @@ TEST_CASE("a backend added by reload starts unhealthy, and the others keep their
   f.configure();
   f.probed(0, health::State::healthy);
   f.probed(1, health::State::healthy);
+  f.state.end_start();
   auto added = f.config.backends[0];
   added.name = "c";
   added.address = *net::IpAddress::parse("10.0.0.13");
@@ -101,25 +104,72 @@ TEST_CASE("a backend added by reload starts unhealthy, and the others keep their
   CHECK(f.chosen() == std::set<std::string>{"a", "b", "c"});
 }
 
-TEST_CASE("a change is told once, with its cause") {
+TEST_CASE("a change of the active pool is told once") {
   Fixture f;
   f.probed(0, health::State::healthy);
   f.probed(1, health::State::healthy);
   f.snapshot();
-  f.probed(1, health::State::unhealthy, "HTTP status 503");
+  CHECK(f.events.empty());
+  f.probed(0, health::State::unhealthy);
+  f.probed(1, health::State::unhealthy);
   f.snapshot();
-  CHECK(f.events == Events{"service web: backend b is unhealthy: HTTP status 503"});
+  CHECK(f.events == Events{"service web: active pool last_resort, was primary"});
   f.snapshot();
   CHECK(f.events.empty());
-  f.probed(0, health::State::unhealthy, "timed out after 5s");
-  f.snapshot();
-  CHECK(f.events == Events{"service web: backend a is unhealthy: timed out after 5s",
-                           "service web: active pool last_resort, was primary"});
+}
+
+TEST_CASE("a result is told of the backends it concerns") {
+  Fixture f;
+  CHECK(f.state.record({f.targets[1].key, health::State::unhealthy, "HTTP status 503", true}) ==
+        "backend b of web");
+  CHECK(f.state.record({"gone", health::State::unhealthy, "", true}).empty());
+}
+
+TEST_CASE("at the start a service waits for its own first round, and no longer than the start") {
+  Fixture f;
+  CHECK(f.snapshot()->plans[0] == nullptr);
+  f.probed(0, health::State::healthy);
+  CHECK(f.snapshot()->plans[0] == nullptr);
+  SECTION("the round is done") {
+    f.probed(1, health::State::unhealthy);
+    CHECK(f.chosen() == std::set<std::string>{"a"});
+  }
+  SECTION("the start is over") {
+    f.state.end_start();
+    CHECK(f.chosen() == std::set<std::string>{"a"});
+  }
+}
+
+TEST_CASE("another check for the same backends keeps what is known of them until it has answered") {
+  Fixture f;
+  f.probed(0, health::State::healthy);
+  f.probed(1, health::State::unhealthy);
+  f.state.end_start();
+  f.config.health_checks[0].name = "other";
+  f.config.backend_services[0].health_check = "other";
+  f.configure();
+  CHECK(f.chosen() == std::set<std::string>{"a"});
+  f.probed(1, health::State::healthy);
+  CHECK(f.chosen() == std::set<std::string>{"a", "b"});
+}
+
+TEST_CASE("a configuration that cannot be taken over changes nothing") {
+  Fixture f;
+  f.probed(0, health::State::healthy);
+  f.probed(1, health::State::healthy);
+  const auto before = f.snapshot();
+  for (int i = 0; i < 1100; ++i) f.config.zones.push_back("zone" + std::to_string(10000 + i));
+  CHECK_THROWS_AS(f.configure(), config::ConfigError);
+  const auto after = f.snapshot();
+  CHECK(after->layout == before->layout);
+  CHECK(after->counters == before->counters);
+  CHECK(f.chosen() == std::set<std::string>{"a", "b"});
 }
 
 TEST_CASE("a target is resolved when its neighbour has answered") {
   Fixture f;
   f.probed(0, health::State::healthy);
+  f.state.end_start();
   f.neighbours.need(f.state.next_hops(), f.now);
   const auto id = f.state.roster().find("web", "a")->id;
   CHECK_FALSE(f.snapshot()->targets[id].resolved);
