@@ -161,7 +161,7 @@ std::vector<Flag> operation_flags() {
       start_only("operation", "N",
                  key<Config>(
                      "connections", [](auto& c) -> auto& { return c.machine.connections; },
-                     count(16, 1'000'000'000), "Entries of each NUMA node's connection table for IPv4.")),
+                     count(16, 1'000'000'000), "Entries of the connection table for IPv4.")),
       start_only("operation", "N",
                  defaulting_to("half of --connections",
                                key<Config>(
@@ -170,7 +170,7 @@ std::vector<Flag> operation_flags() {
       start_only("operation", "ADDRESS:PORT",
                  key<Config>(
                      "http-listen", [](auto& c) -> auto& { return c.machine.http_listen; }, http_listen(),
-                     "Where /metrics, /healthz, /readyz and the status page are served.")),
+                     "Where /metrics, /healthz, /readyz and /v1/status are served.")),
       start_only("operation", "PATH",
                  key<Config>(
                      "control-socket", [](auto& c) -> auto& { return c.machine.control_socket; },

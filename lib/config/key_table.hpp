@@ -55,7 +55,7 @@ inline constexpr bool is_optional<std::optional<V>> = true;
 
 /// A key with one value. `access` is a member of T, or a function from T to one.
 template <class T, class Access, class V>
-Key<T> key(std::string name, Access access, Syntax<V> syntax, std::string description) {
+Key<T> key(std::string name, Access access, const Syntax<V>& syntax, std::string description) {
   Key<T> result;
   result.show = [access, format = syntax.format](const T& object) -> std::string {
     const auto& value = std::invoke(access, object);
@@ -81,7 +81,8 @@ Key<T> key(std::string name, Access access, Syntax<V> syntax, std::string descri
 
 /// A key with one or more values, none of them twice.
 template <class T, class V>
-Key<T> list_key(std::string name, std::vector<V> T::*member, Syntax<V> syntax, std::string description) {
+Key<T> list_key(std::string name, std::vector<V> T::*member, const Syntax<V>& syntax,
+                std::string description) {
   Key<T> result;
   result.name = name;
   result.accepted = syntax.accepted + "; several as [a,b]";
@@ -107,7 +108,7 @@ Key<T> list_key(std::string name, std::vector<V> T::*member, Syntax<V> syntax, s
 
 /// A key whose other values come later: only its default is accepted.
 template <class T>
-Key<T> fixed_key(std::string name, std::string value, Words later, std::string description) {
+Key<T> fixed_key(std::string name, const std::string& value, const Words& later, std::string description) {
   Key<T> result;
   result.name = name;
   result.accepted = with_later(value, later);

@@ -20,8 +20,11 @@ inline constexpr DurationRange relaxed_idle_timeout_range{seconds(1), seconds(57
 inline constexpr DurationRange draining_timeout_range{seconds(0), seconds(3600)};
 /// semantics.md section 8: request and response of a probe, in bytes.
 inline constexpr std::size_t longest_probe_text = 1024;
-/// Positions in a service are 16 bits wide.
-inline constexpr std::size_t most_backends_of_a_service = 65535;
+/// Positions in a service are 16 bits wide; a few are left for backends that have been removed and still
+/// drain.
+inline constexpr std::size_t most_backends_of_a_service = 65'000;
+/// Tracked connections remember their client's zone in ten bits.
+inline constexpr std::size_t most_zones = 1023;
 inline constexpr std::size_t most_ports = 16;
 /// RFC 791 and RFC 8200: what every link of the family must carry.
 inline constexpr std::uint16_t least_mtu_v4 = 576;

@@ -1,6 +1,7 @@
 #include "config/validate.hpp"
 
 #include "config/checks.hpp"
+#include "config/limits.hpp"
 
 namespace zonelb::config {
 
@@ -26,6 +27,9 @@ void validate(const Draft& draft, Ports ports) {
   check_backends(draft);
   if (!config.machine.ports.empty()) check_next_hops(draft);
   check_forwarding_rules(draft);
+  if (config.zones.size() > most_zones)
+    throw ConfigError(fmt::format("{} zones are named by --zone and --client-network; accepted: at most {}",
+                                  config.zones.size(), most_zones));
 }
 
 }  // namespace zonelb::config

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "config/error.hpp"
+#include "config/limits.hpp"
 #include "conntrack/entry.hpp"
 #include "packet/encapsulation.hpp"
 
@@ -155,11 +156,12 @@ BuiltLayout build_layout(const config::Config& config, const Roster& roster,
   layout->local6 = local_addresses(config, net::Family::ipv6);
   layout->ports = ports;
   layout->zones = policy::ZoneMap(config, known_zones);
-  if (layout->zones.zone_count() > conntrack::Entry::max_zones)
+  static_assert(config::most_zones < conntrack::Entry::max_zones);
+  if (layout->zones.zone_count() > config::most_zones + 1)
     throw config::ConfigError(
         fmt::format("{} zones, counting those of earlier configurations that connections may remember; at "
                     "most {} are accepted",
-                    layout->zones.zone_count() - 1, conntrack::Entry::max_zones - 1));
+                    layout->zones.zone_count() - 1, config::most_zones));
   const auto members = members_of(config, roster);
   lay_out_services(config, members, *layout);
   layout->counter_size.targets = roster.id_limit();

@@ -1,6 +1,8 @@
 #include "control/roster.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -13,12 +15,13 @@ using policy::ActivePool;
 
 namespace {
 
-/// Members of a service are numbered with 16 bits in snapshots.
-constexpr std::ptrdiff_t max_members = 65'000;
+/// Members of a service, counting those that drain, are numbered with 16 bits in snapshots.
+constexpr std::size_t most_members = 65'535;
 
-bool is(const RosterItem& item, const std::string& service, const config::Backend& backend) {
-  return item.service.name == service && item.backend.name == backend.name &&
-         item.backend.address == backend.address;
+using Identity = std::tuple<std::string, std::string, net::IpAddress>;
+
+Identity identity(const std::string& service, const config::Backend& backend) {
+  return {service, backend.name, backend.address};
 }
 
 bool is_over(const RosterItem& item) {
@@ -49,34 +52,45 @@ void Roster::configure(const config::Config& config, Clock::time_point now) {
     throw config::ConfigError(
         fmt::format("{} members of services, counting those that still drain; at most {} are accepted",
                     members, conntrack::Entry::max_targets));
-  for (auto& item : items_) item.configured = false;
+  std::map<Identity, std::size_t> positions;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    items_[i].configured = false;
+    positions.emplace(identity(items_[i].service.name, items_[i].backend), i);
+  }
+  std::map<std::string, const config::BackendService*> services;
+  for (const auto& service : config.backend_services) services.emplace(service.name, &service);
+
   for (const auto& backend : config.backends) {
-    for (const auto& service : config.backend_services) {
-      if (std::ranges::find(backend.services, service.name) == backend.services.end()) continue;
-      auto known =
-          std::ranges::find_if(items_, [&](const auto& item) { return is(item, service.name, backend); });
-      if (known == items_.end()) {
+    for (const auto& name : backend.services) {
+      const auto [known, is_new] = positions.emplace(identity(name, backend), items_.size());
+      if (is_new) {
         RosterItem item;
         item.id = take_id();
         std::ranges::copy(epochs_[item.id].value, item.epoch);
-        known = items_.insert(items_.end(), item);
+        items_.push_back(item);
       }
-      known->configured = true;
-      known->service = service;
-      known->backend = backend;
+      RosterItem& item = items_[known->second];
+      item.configured = true;
+      item.service = *services.at(name);
+      item.backend = backend;
     }
   }
-  for (auto& item : items_)
+  std::map<std::string, std::size_t> sizes;
+  for (auto& item : items_) {
     if (!item.configured && !item.drained_since) item.drained_since = now;
+    if (++sizes[item.service.name] > most_members)
+      throw config::ConfigError(
+          fmt::format("service {}: more than {} backends, counting those that have left and still drain; try "
+                      "again when they "
+                      "are through",
+                      item.service.name, most_members));
+  }
   std::erase_if(items_, [&](const auto& item) {
-    const bool service_gone =
-        std::ranges::find(config.backend_services, item.service.name, &config::BackendService::name) ==
-        config.backend_services.end();
-    if (service_gone)
-      epochs_[item.id] = {
-          {static_cast<std::uint16_t>(item.epoch[0] + 1), static_cast<std::uint16_t>(item.epoch[1] + 1)}};
-    if (service_gone) free_ids_.push_back(item.id);
-    return service_gone;
+    if (services.contains(item.service.name)) return false;
+    epochs_[item.id] = {
+        {static_cast<std::uint16_t>(item.epoch[0] + 1), static_cast<std::uint16_t>(item.epoch[1] + 1)}};
+    free_ids_.push_back(item.id);
+    return true;
   });
 }
 

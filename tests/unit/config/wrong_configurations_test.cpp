@@ -558,7 +558,17 @@ TEST_CASE("more backends of a service than can be") {
   const auto path = files.write("backends.flags", text);
   CHECK(error_of([&] {
           read_base_and({"--flagfile", path});
-        }).find("service web has more than 65535 backends") != std::string::npos);
+        }).find("service web has more than 65000 backends") != std::string::npos);
+}
+
+TEST_CASE("more zones than a tracked connection can remember") {
+  const FlagFiles files;
+  std::string text;
+  for (int i = 0; i < 1100; ++i) text += "zone = z" + std::to_string(i) + "\n";
+  const auto path = files.write("zones.flags", text);
+  CHECK(error_of([&] {
+          read_base_and({"--flagfile", path});
+        }).ends_with("zones are named by --zone and --client-network; accepted: at most 1023"));
 }
 
 }  // namespace zonelb::config::test
