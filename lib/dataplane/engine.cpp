@@ -81,7 +81,7 @@ void Engine::open_ports(const config::Machine& machine, std::size_t wanted) {
   tuning.tx_descriptors = machine.tx_descriptors;
   std::size_t queues = 0;
   for (const auto& port : machine.ports) {
-    ports_.emplace_back(port, tuning, pool_.get());
+    ports_.emplace_back(port, machine.eal, tuning, pool_.get());
     queues += ports_.back().rx_queues();
     handoff_.emplace_back(
         make_ring(fmt::format("handoff{}", ports_.size()), sizeof(void*), handoff_ring_size, RING_F_SC_DEQ));

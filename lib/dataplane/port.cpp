@@ -32,17 +32,29 @@ std::string known_ports() {
   return names.empty() ? "none" : names;
 }
 
-std::uint16_t find(const std::string& name) {
+/// What to do about a port that is not there.
+std::string mending(const std::string& name, const std::vector<std::string>& eal) {
+  const auto asked = std::ranges::find_if(
+      eal, [&](const std::string& word) { return word.find(name) != std::string::npos; });
+  if (asked == eal.end())
+    return fmt::format(
+        "a virtual one is made by --eal '--vdev={},iface=eth1', a NIC is bound by dpdk-devbind.py "
+        "--bind=vfio-pci ADDRESS",
+        name.starts_with("net_") ? name : "net_af_packet0");
+  return fmt::format(
+      "EAL was asked for it and could not make it: {}\n  the lines above say why; does its interface "
+      "or file exist, and is it up? ip link show",
+      *asked);
+}
+
+std::uint16_t find(const std::string& name, const std::vector<std::string>& eal) {
   std::uint16_t id = 0;
   if (rte_eth_dev_get_port_by_name(name.c_str(), &id) == 0) return id;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
   if (error == std::errc{} && end == name.data() + name.size() && rte_eth_dev_is_valid_port(id) != 0)
     return id;
   throw MachineError(
-      fmt::format("DPDK has no port '{}'; it has: {}\n  a virtual one is made by --eal "
-                  "'--vdev={},iface=eth1', a NIC is bound by "
-                  "dpdk-devbind.py --bind=vfio-pci ADDRESS",
-                  name, known_ports(), name.starts_with("net_") ? name : "net_af_packet0"));
+      fmt::format("DPDK has no port '{}'; it has: {}\n  {}", name, known_ports(), mending(name, eal)));
 }
 
 void require(int result, const std::string& port, const char* step) {
@@ -116,8 +128,9 @@ net::Mac mac_of(std::uint16_t id, const config::Port& config) {
 
 }  // namespace
 
-Port::Port(const config::Port& config, const PortTuning& tuning, rte_mempool* pool) {
-  const std::uint16_t id = find(config.name);
+Port::Port(const config::Port& config, const std::vector<std::string>& eal, const PortTuning& tuning,
+           rte_mempool* pool) {
+  const std::uint16_t id = find(config.name, eal);
   rte_eth_dev_info info{};
   require(rte_eth_dev_info_get(id, &info), config.name, "asking for its abilities");
   queues_.rx = at_most(tuning.queues, info.max_rx_queues, config, "receive");

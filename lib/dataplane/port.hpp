@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <rte_mempool.h>
 
@@ -22,7 +23,9 @@ struct PortTuning {
 class Port {
  public:
   /// Throws MachineError: no such port, or the driver refuses.
-  Port(const config::Port& config, const PortTuning& tuning, rte_mempool* pool);
+  /// `eal` are EAL's arguments, to tell a device that was not asked for from one that failed.
+  Port(const config::Port& config, const std::vector<std::string>& eal, const PortTuning& tuning,
+       rte_mempool* pool);
   ~Port();
   Port(Port&& other) noexcept : id_(other.id_), queues_(other.queues_), view_(other.view_) {
     other.id_ = none;

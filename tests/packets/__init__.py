@@ -1,0 +1,1 @@
+"""Packet tests: pcap in, pcap out, through the real zonelb."""

@@ -1,0 +1,171 @@
+"""Whole frames, byte for byte: what comes out of zonelb for what goes in."""
+
+import pytest
+from scapy.layers.inet import ICMP
+from scapy.layers.inet6 import ICMPv6PacketTooBig
+
+from packets import frames as f
+from packets.pcap import write_pcap
+from packets.run import backend_address, backend_mac, decoder_complaints, port_flags, service_flags
+
+VLANS = [None, 100]
+INNER = pytest.mark.parametrize("ipv6", [False, True], ids=["inner4", "inner6"])
+OUTER = pytest.mark.parametrize("ipv6_backend", [False, True], ids=["outer4", "outer6"])
+
+
+def client_frames(ipv6, vlan=None):
+    """One of each kind a client may send."""
+    made = [f.tcp(ipv6, vlan=vlan),
+            f.tcp(ipv6, source_port=40001, flags="PA", payload=b"GET / HTTP/1.1\r\n\r\n", vlan=vlan),
+            f.tcp(ipv6, source_port=40002, flags="FA", vlan=vlan),
+            f.udp(ipv6, vlan=vlan),
+            f.udp(ipv6, source_port=40001, payload=b"", vlan=vlan),
+            f.padded(f.udp(ipv6, source_port=40002, payload=b"", vlan=vlan)),
+            f.of_length(1514 if vlan is None else 1518, lambda **options: f.tcp(ipv6, vlan=vlan, **options)),
+            ]
+    if not ipv6:
+        made.append(f.udp(checksum=0, source_port=40003, vlan=vlan))
+    return made
+
+
+def assert_sound(run, frames):
+    """tshark finds no bad checksum and nothing malformed."""
+    path = f"{run.folder}/sound.pcap"
+    write_pcap(path, frames)
+    assert decoder_complaints(path, run.folder) == ""
+
+
+@INNER
+@pytest.mark.parametrize("vlan", VLANS)
+def test_l2_dsr_changes_nothing_but_the_mac_addresses(run, ipv6, vlan):
+    sent = client_frames(ipv6, vlan)
+    result = run(port_flags(vlan=vlan) + service_flags(), sent)
+    assert result.frames == [f.redirected(frame, backend_mac(1)) for frame in sent]
+    assert result.drops() == {}
+    assert_sound(run, result.frames)
+
+
+@INNER
+def test_a_port_without_vlan_leaves_each_frame_in_its_own(run, ipv6):
+    sent = client_frames(ipv6, vlan=7) + client_frames(ipv6, vlan=8) + client_frames(ipv6)
+    result = run(port_flags() + service_flags(), sent)
+    assert result.frames == [f.redirected(frame, backend_mac(1)) for frame in sent]
+
+
+@INNER
+@OUTER
+@pytest.mark.parametrize("vlan", VLANS)
+@pytest.mark.parametrize("forwarding", ["IPIP", "VXLAN"])
+def test_tunnels_wrap_the_packet_untouched(run, forwarding, ipv6_backend, ipv6, vlan):
+    wrap = {"IPIP": f.ipip, "VXLAN": f.vxlan}[forwarding]
+    sent = client_frames(ipv6, vlan)
+    flags = port_flags(vlan=vlan, mtu=1600) + service_flags(forwarding=forwarding, ipv6_backends=ipv6_backend)
+    result = run(flags, sent)
+    assert len(result.frames) == len(sent), result.drops()
+    for before, after in zip(sent, result.frames):
+        assert after == wrap(before, backend_mac(1), backend_address(1, ipv6_backend), after, vlan)
+    assert_sound(run, result.frames)
+
+
+@INNER
+@OUTER
+def test_tunnels_copy_dscp_and_ecn(run, ipv6, ipv6_backend):
+    traffic_class = {"tc": 0xBA} if ipv6 else {"tos": 0xBA}
+    frame = bytes(f.raw(f.ether() / f.ip(ipv6, **traffic_class) / f.UDP(sport=1, dport=53) / b"x"))
+    result = run(port_flags() + service_flags(forwarding="IPIP", ipv6_backends=ipv6_backend), [frame])
+    assert result.frames == [f.ipip(frame, backend_mac(1), backend_address(1, ipv6_backend), result.frames[0])]
+
+
+def test_outer_udp_ports_spread_flows_and_keep_each_flow_together(run):
+    sent = [f.udp(source_port=port) for port in range(40000, 40100)] * 2
+    result = run(port_flags() + service_flags(forwarding="VXLAN"), sent)
+    ports = [f.Ether(frame)[f.UDP].sport for frame in result.frames]
+    assert ports[:100] == ports[100:]
+    assert len(set(ports)) > 80
+
+
+@pytest.mark.parametrize("vni,port", [(0xABCDEF, 8472), (77, 4789)])
+def test_vxlan_number_and_port_are_flags(run, vni, port):
+    frame = f.tcp()
+    result = run(port_flags() + service_flags(forwarding="VXLAN", vxlan_vni=vni, vxlan_port=port), [frame])
+    assert result.frames == [f.vxlan(frame, backend_mac(1), backend_address(1), result.frames[0], vni=vni, port=port)]
+
+
+@INNER
+@pytest.mark.parametrize("length", [60, 61, 64, 1514, 9000, 9014])
+def test_frame_lengths_from_the_shortest_to_jumbo(run, length, ipv6):
+    frame = f.udp(ipv6, payload=b"")
+    frame = f.padded(frame, length) if length == 60 else f.of_length(max(length, 62 if ipv6 else 60),
+                                                                     lambda **options: f.udp(ipv6, **options))
+    result = run(port_flags(mtu=9000) + service_flags(), [frame])
+    assert result.frames == [f.redirected(frame, backend_mac(1))]
+    assert_sound(run, result.frames)
+
+
+@INNER
+@OUTER
+@pytest.mark.parametrize("forwarding", ["IPIP", "VXLAN"])
+def test_jumbo_frames_through_tunnels(run, forwarding, ipv6_backend, ipv6):
+    wrap = {"IPIP": f.ipip, "VXLAN": f.vxlan}[forwarding]
+    frame = f.of_length(9000, lambda **options: f.tcp(ipv6, flags="PA", **options))
+    result = run(port_flags(mtu=9200) + service_flags(forwarding=forwarding, ipv6_backends=ipv6_backend), [frame])
+    assert result.frames == [wrap(frame, backend_mac(1), backend_address(1, ipv6_backend), result.frames[0])]
+    assert_sound(run, result.frames)
+
+
+@OUTER
+def test_who_sends_too_much_for_the_tunnel_is_told(run, ipv6_backend):
+    """RFC 1191, RFC 8201: the sender learns what fits, if it asked (DF) or is an IPv6 host."""
+    fits = 1500 - (40 if ipv6_backend else 20) - 8 - 8 - 14
+    large4 = f.of_length(1514, lambda payload: bytes(f.raw(
+        f.ether() / f.ip(flags="DF") / f.TCP(sport=1, dport=80) / f.Raw(payload))))
+    large6 = f.of_length(1514, lambda payload: f.tcp(True, payload=payload))
+    result = run(port_flags() + service_flags(forwarding="VXLAN", ipv6_backends=ipv6_backend), [large4, large6])
+    assert result.drops() == {"too_big": 2}
+    answer4, answer6 = map(f.Ether, result.frames)
+    assert (answer4.dst, answer4[f.IP].src, answer4[f.IP].dst) == (f.GATEWAY_MAC, f.OWN, f.CLIENT)
+    assert (answer4[ICMP].type, answer4[ICMP].code, answer4[ICMP].nexthopmtu) == (3, 4, fits)
+    assert bytes(answer4[ICMP].payload)[:28] == large4[14:42]
+    assert (answer6.dst, answer6[f.IPv6].src, answer6[f.IPv6].dst) == (f.GATEWAY_MAC, f.OWN6, f.CLIENT6)
+    assert answer6[ICMPv6PacketTooBig].mtu == fits
+    assert bytes(answer6[ICMPv6PacketTooBig].payload)[:48] == large6[14:62]
+    assert_sound(run, result.frames)
+
+
+def test_ipv4_options_do_not_shift_the_ports(run):
+    frame = bytes(f.raw(f.ether() / f.ip(options=[("NOP"), ("NOP"), ("NOP"), ("NOP")])
+                        / f.UDP(sport=4000, dport=53) / b"x"))
+    result = run(port_flags() + service_flags(), [frame])
+    assert result.frames == [f.redirected(frame, backend_mac(1))]
+
+
+def test_ipv6_extension_headers_are_walked(run):
+    from scapy.layers.inet6 import IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop
+    frame = bytes(f.raw(f.ether() / f.ip(True) / IPv6ExtHdrHopByHop() / IPv6ExtHdrDestOpt()
+                        / f.UDP(sport=4000, dport=53) / b"x"))
+    result = run(port_flags() + service_flags(), [frame])
+    assert result.frames == [f.redirected(frame, backend_mac(1))]
+
+
+def test_ttl_is_not_decremented(run):
+    sent = [bytes(f.raw(f.ether() / f.ip(ttl=1) / f.UDP(sport=1, dport=53) / b"x")),
+            bytes(f.raw(f.ether() / f.ip(True, hlim=1) / f.UDP(sport=1, dport=53) / b"x"))]
+    result = run(port_flags() + service_flags(), sent)
+    assert result.frames == [f.redirected(frame, backend_mac(1)) for frame in sent]
+
+
+def test_padding_does_not_enter_a_tunnel(run):
+    frame = f.padded(f.udp(payload=b""))
+    assert len(frame) == 60
+    result = run(port_flags() + service_flags(forwarding="IPIP"), [frame])
+    assert len(result.frames[0]) == 14 + 20 + 20 + 8
+
+
+def test_segments_of_a_connection_follow_its_first(run):
+    """Eight connections, their segments interleaved."""
+    sent = [f.tcp(source_port=40000 + flow, flags=flags) for flags in ("S", "A", "PA", "A", "FA") for flow in range(8)]
+    result = run(port_flags() + service_flags(backends=5), sent)
+    chosen = [frame[:6] for frame in result.frames]
+    assert len(chosen) == len(sent)
+    assert all(chosen[at] == chosen[at % 8] for at in range(len(chosen)))
+    assert len(set(chosen)) > 1
