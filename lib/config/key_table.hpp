@@ -55,7 +55,7 @@ inline constexpr bool is_optional<std::optional<V>> = true;
 
 /// A key with one value. `access` is a member of T, or a function from T to one.
 template <class T, class Access, class V>
-Key<T> key(std::string name, Access access, const Syntax<V>& syntax, std::string description) {
+Key<T> key(const std::string& name, Access access, const Syntax<V>& syntax, const std::string& description) {
   Key<T> result;
   result.show = [access, format = syntax.format](const T& object) -> std::string {
     const auto& value = std::invoke(access, object);
@@ -68,7 +68,7 @@ Key<T> key(std::string name, Access access, const Syntax<V>& syntax, std::string
   result.name = name;
   result.accepted = with_later(syntax.accepted, syntax.later);
   result.fallback = result.show(T{});
-  result.description = std::move(description);
+  result.description = description;
   result.read = [access, name, syntax](T& object, const Item& item) -> std::optional<Refusal> {
     if (item.bracketed) return takes_one_value(name, item);
     auto value = syntax.parse(item.values.front());
@@ -81,12 +81,12 @@ Key<T> key(std::string name, Access access, const Syntax<V>& syntax, std::string
 
 /// A key with one or more values, none of them twice.
 template <class T, class V>
-Key<T> list_key(std::string name, std::vector<V> T::*member, const Syntax<V>& syntax,
-                std::string description) {
+Key<T> list_key(const std::string& name, std::vector<V> T::*member, const Syntax<V>& syntax,
+                const std::string& description) {
   Key<T> result;
   result.name = name;
   result.accepted = syntax.accepted + "; several as [a,b]";
-  result.description = std::move(description);
+  result.description = description;
   result.read = [member, name, syntax](T& object, const Item& item) -> std::optional<Refusal> {
     auto& list = object.*member;
     for (const auto& text : item.values) {
@@ -108,12 +108,13 @@ Key<T> list_key(std::string name, std::vector<V> T::*member, const Syntax<V>& sy
 
 /// A key whose other values come later: only its default is accepted.
 template <class T>
-Key<T> fixed_key(std::string name, const std::string& value, const Words& later, std::string description) {
+Key<T> fixed_key(const std::string& name, const std::string& value, const Words& later,
+                 const std::string& description) {
   Key<T> result;
   result.name = name;
   result.accepted = with_later(value, later);
   result.fallback = value;
-  result.description = std::move(description);
+  result.description = description;
   result.read = [name, value, later](T&, const Item& item) -> std::optional<Refusal> {
     if (item.bracketed) return takes_one_value(name, item);
     const auto& given = item.values.front();
@@ -126,11 +127,11 @@ Key<T> fixed_key(std::string name, const std::string& value, const Words& later,
 
 /// A key that comes later as a whole.
 template <class T>
-Key<T> later_key(std::string name, std::string description) {
+Key<T> later_key(const std::string& name, const std::string& description) {
   Key<T> result;
   result.name = name;
   result.accepted = not_supported_yet;
-  result.description = std::move(description);
+  result.description = description;
   result.read = [name](T&, const Item&) -> std::optional<Refusal> {
     return Refusal{fmt::format("key '{}' is {}", name, not_supported_yet), true};
   };

@@ -173,8 +173,10 @@ auto Table<Bucket>::insert(const FlowKey& key, std::uint64_t hash, const Entry& 
     }
     Place place;
     const Tag busy = claim(both, now, place, result);
-    if (place.bucket == nullptr && !in_motion(both)) return result;
-    if (busy.status() != Status::busy) continue;
+    if (place.bucket == nullptr || busy.status() != Status::busy) {
+      if (place.bucket == nullptr && !in_motion(both)) return result;
+      continue;
+    }
     const PackedEntry packed(entry, busy.version());
     const Tag tentative(key.ports_protocol, Status::tentative, busy.version());
     write(place, tentative, key, packed, now);
