@@ -24,7 +24,8 @@ enum ExitCode { clean = 0, failed = 1, wrong_use = 2, machine_cannot = 3 };
 void forward(const std::vector<std::string>& arguments, const config::Config& config) {
   const dataplane::Eal eal(config.machine.eal);
   dataplane::Engine engine(config.machine);
-  control::Appliance appliance(config, [&] { return config::read_command_line(arguments).config; }, engine);
+  control::Appliance appliance(
+      config, [&] { return config::read_command_line(arguments).config; }, engine);
   appliance.run();
 }
 

@@ -8,7 +8,9 @@
 #include "conntrack/bucket.hpp"
 #include "conntrack/entry.hpp"
 #include "conntrack/flow_key.hpp"
+#include "conntrack/matching.hpp"
 #include "conntrack/page_memory.hpp"
+#include "conntrack/prefetch.hpp"
 
 namespace zonelb::conntrack {
 

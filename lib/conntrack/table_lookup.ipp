@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 
 namespace zonelb::conntrack {
 namespace detail {
@@ -38,9 +39,10 @@ std::array<Bucket*, 2> Table<Bucket>::candidates(std::uint64_t hash) const {
 template <class Bucket>
 void Table<Bucket>::prefetch(std::uint64_t hash) const {
   const auto [first, second] = candidates(hash);
-  __builtin_prefetch(first);
-  __builtin_prefetch(reinterpret_cast<const char*>(first) + 64);
-  __builtin_prefetch(second);
+  prefetch_line(first);
+  prefetch_line(reinterpret_cast<const char*>(first) + 64);
+  prefetch_line(second);
+  prefetch_line(reinterpret_cast<const char*>(second) + 64);
 }
 
 template <class Bucket>
@@ -54,16 +56,20 @@ bool Table<Bucket>::holds(const Bucket& bucket, unsigned way, const FlowKey& key
 
 template <class Bucket>
 auto Table<Bucket>::find(const FlowKey& key, std::uint64_t hash) const -> Slot {
-  for (Bucket* bucket : candidates(hash)) {
-    for (unsigned way = 0; way < slots_per_bucket; ++way) {
-      // acquire: what follows must not be read before the tag
-      const Tag tag(bucket->tag[way].load(std::memory_order_acquire));
-      if (!tag.shows(key.ports_protocol) || !holds(*bucket, way, key)) continue;
-      const PackedEntry packed(bucket->entry[way].load(std::memory_order_acquire));
-      // relaxed: the acquiring loads above keep this one behind them
-      if (bucket->tag[way].load(std::memory_order_relaxed) != tag.word()) continue;
-      if (packed.state() != State::removed) return {bucket, way, packed};
-    }
+  const auto both = candidates(hash);
+  // Both buckets are looked at without a branch: where a key lies is a coin's toss to the processor.
+  unsigned ways = matching_ways(*both[0], key) | matching_ways(*both[1], key) << slots_per_bucket;
+  for (; ways != 0; ways &= ways - 1) {
+    const auto first = static_cast<unsigned>(std::countr_zero(ways));
+    Bucket* bucket = both[first / slots_per_bucket];
+    const unsigned way = first % slots_per_bucket;
+    // acquire: what follows must not be read before the tag
+    const Tag tag(bucket->tag[way].load(std::memory_order_acquire));
+    if (!tag.shows(key.ports_protocol) || !holds(*bucket, way, key)) continue;
+    const PackedEntry packed(bucket->entry[way].load(std::memory_order_acquire));
+    // relaxed: the acquiring loads above keep this one behind them
+    if (bucket->tag[way].load(std::memory_order_relaxed) != tag.word()) continue;
+    if (packed.state() != State::removed) return {bucket, way, packed};
   }
   return {};
 }
@@ -72,7 +78,8 @@ template <class Bucket>
 bool Table<Bucket>::replace(Slot& slot, const Entry& entry) {
   auto expected = slot.packed.word();
   const auto wanted = slot.packed.with(entry);
-  // acq_rel: changes of one entry follow each other; on failure we go on with what the other worker made of it
+  // acq_rel: changes of one entry follow each other; on failure we go on with what the other worker made of
+  // it
   const bool replaced = slot.bucket->entry[slot.way].compare_exchange_strong(
       expected, wanted.word(), std::memory_order_acq_rel, std::memory_order_acquire);
   if (replaced) {

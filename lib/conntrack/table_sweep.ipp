@@ -44,8 +44,8 @@ template <class Bucket>
 void Table<Bucket>::prefetch_sweep(std::uint64_t first, std::uint64_t count) const {
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto* line = reinterpret_cast<const char*>(&buckets_[(first + i) % buckets_.size()]);
-    __builtin_prefetch(line);
-    __builtin_prefetch(line + 64);
+    prefetch_line(line);
+    prefetch_line(line + 64);
   }
 }
 

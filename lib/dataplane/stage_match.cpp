@@ -29,7 +29,6 @@ void match_family(Context& context, Batch& batch, Selection& flows, const Addres
     }
     batch.rule[i] = rule;
     batch.hash[i] = table.hash(key);
-    table.prefetch(batch.hash[i]);
     flows.add(i);
   }
 }

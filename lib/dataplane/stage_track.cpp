@@ -1,5 +1,6 @@
 #include "dataplane/stage_track.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace zonelb::dataplane {
@@ -11,6 +12,10 @@ using packet::DropReason;
 
 /// Races with other workers over one connection that we take part in before we forward without an entry.
 constexpr unsigned max_rounds = 4;
+
+/// Flows whose memory is sent for before it is their turn: enough to hide DRAM, few enough for a core's miss
+/// buffers, beyond which prefetches are lost.
+constexpr std::size_t prefetch_ahead = 12;
 
 /// One flow of the batch.
 struct Flow {
@@ -146,8 +151,13 @@ Entry record(Context& context, const Flow& flow, const Placement& placement, Tab
 template <class Table>
 void track(Context& context, Batch& batch, Selection& flows, Table& table) {
   const Selection all = flows;
+  const auto positions = all.positions();
   flows.clear();
-  for (const std::uint8_t i : all.positions()) {
+  for (std::size_t ahead = 0; ahead < std::min(prefetch_ahead, positions.size()); ++ahead)
+    table.prefetch(batch.hash[positions[ahead]]);
+  for (std::size_t at = 0; at < positions.size(); ++at) {
+    const std::uint8_t i = positions[at];
+    if (at + prefetch_ahead < positions.size()) table.prefetch(batch.hash[positions[at + prefetch_ahead]]);
     const Flow flow{batch.parsed[i], context.snapshot->layout->rules[batch.rule[i]], batch.hash[i]};
     auto slot = table.find(flow.parsed.key, flow.hash);
     Entry entry;
