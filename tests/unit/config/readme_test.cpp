@@ -23,12 +23,14 @@ namespace fs = std::filesystem;
 
 using Cells = std::vector<std::string>;
 
-/// Options of other programs that the README names: EAL, zonelbctl, tools/, DPDK's scripts, curl.
+/// Options of other programs that the README names: EAL, zonelbctl, zonelb-bench, tools/, DPDK's scripts,
+/// curl.
 const std::set<std::string> others_options{
     "--vdev",       "--no-huge", "--in-memory",   "--file-prefix",                              // EAL
     "--rule",       "--client",  "--destination", "--protocol",    "--unhealthy", "--healthy",  // zonelbctl
     "--cases",      "--json",                                                                   // zonelbctl
     "--keep",       "--long",    "--quick",                                                     // tools/
+    "--flows",  // zonelb-bench
     "--unix-socket"};
 
 std::string content(const std::string& path) {
