@@ -114,7 +114,8 @@ class Feeder {
       first_ = (first_ + burst) % (buffers - burst);
     }
     const auto packets = static_cast<double>(bursts * burst);
-    const double timed = static_cast<double>((bursts - bursts / 8) * burst);
+    const std::uint64_t staged_bursts = bursts / 8;
+    const auto timed = static_cast<double>((bursts - staged_bursts) * burst);
     result.total = static_cast<double>(total) / timed;
     result.floor = static_cast<double>(floor) / packets;
     for (std::size_t s = 0; s < stages; ++s)

@@ -169,9 +169,12 @@ BuiltLayout build_layout(const config::Config& config, const Roster& roster,
   built.targets.resize(roster.id_limit());
   layout->encapsulations.reserve(roster.items().size() * 2);
   TargetBuilder targets(config, ports, built, *layout);
-  for (std::uint16_t service = 0; service < members.of.size(); ++service)
-    for (std::uint16_t member = 0; member < members.of[service].size(); ++member)
-      targets.add(*members.of[service][member], service, member);
+  std::uint16_t service = 0;
+  for (const auto& items : members.of) {
+    std::uint16_t member = 0;
+    for (const auto* item : items) targets.add(*item, service, member++);
+    ++service;
+  }
   built.layout = std::move(layout);
   return built;
 }

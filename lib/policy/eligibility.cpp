@@ -27,8 +27,9 @@ struct Pools {
 
 Pools split(const ServiceState& service) {
   Pools pools;
-  for (std::uint16_t i = 0; i < service.members.size(); ++i) {
-    const Member& member = service.members[i];
+  Position position = 0;
+  for (const Member& member : service.members) {
+    const Position i = position++;
     if (member.draining) continue;
     (member.failover ? pools.failovers : pools.primaries).push_back(i);
     if (member.healthy) (member.failover ? pools.healthy_failovers : pools.healthy_primaries).push_back(i);
@@ -40,8 +41,8 @@ Pools split(const ServiceState& service) {
 
 Eligibility original_eligible(const ServiceState& service) {
   Pools pools = split(service);
-  const Eligibility primary{ActivePool::primary, pools.healthy_primaries};
-  const Eligibility failover{ActivePool::failover, pools.healthy_failovers};
+  Eligibility primary{ActivePool::primary, pools.healthy_primaries};
+  Eligibility failover{ActivePool::failover, pools.healthy_failovers};
 
   if (pools.healthy_primaries.empty() && pools.healthy_failovers.empty()) {
     if (service.drop_traffic_if_unhealthy || pools.primaries.empty()) return {ActivePool::dropped, {}};
@@ -57,8 +58,11 @@ Eligibility original_eligible(const ServiceState& service) {
 
 MemberSet configured(const ServiceState& service) {
   MemberSet result;
-  for (std::uint16_t i = 0; i < service.members.size(); ++i)
-    if (!service.members[i].draining) result.push_back(i);
+  Position position = 0;
+  for (const Member& member : service.members) {
+    if (!member.draining) result.push_back(position);
+    ++position;
+  }
   return result;
 }
 

@@ -23,8 +23,10 @@ struct Member {
   friend bool operator==(const Member&, const Member&) = default;
 };
 
-/// Positions in ServiceState::members, ascending.
-using MemberSet = std::vector<std::uint16_t>;
+/// A position in ServiceState::members.
+using Position = std::uint16_t;
+/// Positions, ascending.
+using MemberSet = std::vector<Position>;
 
 /// All that decides where a service's new connections go. Members are sorted by name.
 struct ServiceState {

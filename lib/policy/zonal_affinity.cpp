@@ -10,8 +10,11 @@ using config::ZonalAffinity;
 
 MemberSet of_class(const ServiceState& service, bool failover) {
   MemberSet result;
-  for (std::uint16_t i = 0; i < service.members.size(); ++i)
-    if (!service.members[i].draining && service.members[i].failover == failover) result.push_back(i);
+  Position position = 0;
+  for (const Member& member : service.members) {
+    if (!member.draining && member.failover == failover) result.push_back(position);
+    ++position;
+  }
   return result;
 }
 
