@@ -63,10 +63,20 @@ void require(int result, const std::string& port, const char* step) {
                                    port, step, rte_strerror(-result)));
 }
 
+/// Virtual drivers that do not say what MTU they can take (af_packet) still refuse more than the frame they
+/// name; what they really carry is set by their own arguments.
+std::uint32_t mtu_for_driver(const config::Port& config, const rte_eth_dev_info& info) {
+  const std::uint32_t overhead = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+  if (info.max_mtu != UINT16_MAX || info.max_rx_pktlen >= config.mtu + overhead) return config.mtu;
+  log("port {}: its driver names {}-byte frames; see that it really carries mtu {} (af_packet: framesz=)",
+      config.name, info.max_rx_pktlen, config.mtu);
+  return info.max_rx_pktlen - overhead;
+}
+
 /// What we ask of the port, cut down to what it offers.
 rte_eth_conf wanted(const config::Port& config, const rte_eth_dev_info& info, std::uint16_t rx_queues) {
   rte_eth_conf conf{};
-  conf.rxmode.mtu = config.mtu;
+  conf.rxmode.mtu = mtu_for_driver(config, info);
   if (info.max_mtu != 0 && config.mtu > info.max_mtu)
     throw MachineError(fmt::format("port {}: mtu {} is above the driver's {}\n  lower mtu= of --port",
                                    config.name, config.mtu, info.max_mtu));
