@@ -17,7 +17,7 @@ std::string take_value(std::string_view& text, std::string_view ends, const Plac
   text = trimmed(text);
   if (text.starts_with('"')) return take_quoted(text, place);
   const auto length = std::min(text.find_first_of(ends), text.size());
-  const std::string value(trimmed(text.substr(0, length)));
+  std::string value(trimmed(text.substr(0, length)));
   text.remove_prefix(length);
   return value;
 }
