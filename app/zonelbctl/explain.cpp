@@ -60,7 +60,7 @@ Answer live(const std::string& socket) {
   return [socket](const policy::Case& question) {
     const auto response =
         http::request_unix(socket, "POST", "/v1/explain", policy::case_to_json(question).dump());
-    const auto body = ordered_json::parse(response.body);
+    auto body = ordered_json::parse(response.body);
     if (response.status != 200) throw policy::CaseError(body.value("error", response.body));
     return body;
   };
