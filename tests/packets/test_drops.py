@@ -82,7 +82,7 @@ CASES = [
     ("neighbour_unresolved", NO_NEIGHBOUR, f.tcp()),
     ("too_big", port_flags() + service_flags(forwarding="VXLAN"), f.of_length(1514, f.udp)),
 ]
-# Reasons that no frame from a file brings about; the unit tests of lib/dataplane do.
+# Reasons that no frame from a file brings about.
 NOT_BY_A_FRAME = {"tx_full", "no_buffer", "ring_full", "no_route"}
 # Its own test below.
 BY_TIME = {"starting"}
