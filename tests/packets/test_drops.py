@@ -16,6 +16,11 @@ from packets.run import backend_mac, port_flags, service_flags
 FLAGS = port_flags() + service_flags()
 
 
+def source(path):
+    with open(os.path.join(os.path.dirname(__file__), "../..", path)) as file:
+        return file.read()
+
+
 def build(*layers):
     packet = f.ether()
     for layer in layers:
@@ -82,7 +87,7 @@ CASES = [
     ("neighbour_unresolved", NO_NEIGHBOUR, f.tcp()),
     ("too_big", port_flags() + service_flags(forwarding="VXLAN"), f.of_length(1514, f.udp)),
 ]
-# Reasons that no frame from a file brings about.
+# Reasons that no frame from a file brings about: tests/unit/dataplane/worker_test.cpp has their cases.
 NOT_BY_A_FRAME = {"tx_full", "no_buffer", "ring_full", "no_route"}
 # Its own test below.
 BY_TIME = {"starting"}
@@ -96,11 +101,11 @@ def test_drop(run, reason, flags, frame):
 
 
 def test_every_reason_has_its_case():
-    header = os.path.join(os.path.dirname(__file__), "../../lib/packet/drop_reason.hpp")
-    with open(header) as file:
-        body = re.search(r"enum class DropReason[^{]*\{(.*?)\};", file.read(), re.S)[1]
+    body = re.search(r"enum class DropReason[^{]*\{(.*?)\};", source("lib/packet/drop_reason.hpp"), re.S)[1]
     reasons = set(re.findall(r"^\s*(\w+)\s*(?:,|$)", re.sub(r"//.*", "", body), re.M)) - {"count"}
     assert {case[0] for case in CASES} | NOT_BY_A_FRAME | BY_TIME == reasons
+    in_unit_tests = re.findall(r"dropped\(DropReason::(\w+)\)", source("tests/unit/dataplane/worker_test.cpp"))
+    assert set(in_unit_tests) == NOT_BY_A_FRAME
 
 
 def test_a_good_frame_among_bad_ones_goes_through(run):

@@ -53,3 +53,13 @@ TEST_CASE("mac= needs no neighbour, and no network") {
 TEST_CASE("no network and no gateway: no route") {
   CHECK_FALSE(route_to(backend("2001:db8::1"), two));
 }
+
+TEST_CASE("an address is answered for on its network's port, or everywhere when it lies on none") {
+  const auto on = [](const char* address) {
+    return answering_ports(*net::IpAddress::parse(address), two).to_ulong() & 3;
+  };
+  CHECK(on("10.0.0.80") == 1);
+  CHECK(on("10.1.0.80") == 2);
+  CHECK(on("10.9.0.80") == 3);
+  CHECK(on("2001:db8::80") == 3);
+}
