@@ -168,11 +168,8 @@ void Appliance::schedule_tick() {
 void Appliance::tick() {
   const auto now = Clock::now();
   ++ticks_;
-  bool changed = false;
-  dataplane::NeighbourReport report;
-  for (unsigned i = 0; i < reports_per_tick && engine_.receive(report); ++i)
-    changed |= neighbours_.hear(report, now);
-  if (ticks_ % neighbour_ticks == 0) changed |= neighbours_.tick(now);
+  bool changed = hear_neighbours(now);
+  if (ticks_ % neighbour_ticks == 0) changed |= confirm_neighbours(now);
   if (!announcements_.empty() && announcements_.front() <= now) {
     announcements_.pop_front();
     link_.announce(state_.vips());
@@ -182,6 +179,28 @@ void Appliance::tick() {
   engine_.publication().reclaim();
   totals_.fold();
   if (changed) publish();
+}
+
+bool Appliance::hear_neighbours(Clock::time_point now) {
+  bool changed = false;
+  dataplane::NeighbourReport report;
+  for (unsigned i = 0; i < reports_per_tick && engine_.receive(report); ++i) {
+    const auto before = neighbours_.find({report.port, report.address});
+    if (!neighbours_.hear(report, now)) continue;
+    changed = true;
+    if (before)
+      log("neighbour {} has moved from {} to {}", report.address.to_string(), before->to_string(),
+          report.mac.to_string());
+  }
+  return changed;
+}
+
+bool Appliance::confirm_neighbours(Clock::time_point now) {
+  const auto lost = neighbours_.tick(now);
+  for (const auto& key : lost)
+    log("neighbour {} on port {} no longer answers; what goes by it is dropped until it does",
+        key.address.to_string(), state_.config().machine.ports[key.port].name);
+  return !lost.empty();
 }
 
 void Appliance::release_targets() {

@@ -56,6 +56,10 @@ class Appliance {
   void wait_for_signal();
   void tick();
   void schedule_tick();
+  /// Takes what workers have heard of neighbours. True: the snapshot is out of date.
+  bool hear_neighbours(Clock::time_point now);
+  /// Asks neighbours that are due. True: the snapshot is out of date.
+  bool confirm_neighbours(Clock::time_point now);
   /// Makes and publishes a snapshot when the current handlers are through.
   void schedule_publish();
   void publish();

@@ -57,7 +57,8 @@ AddressTable local_addresses(const config::Config& config, net::Family family) {
     at_address.insert(at_address.end(), claims.begin(), claims.end());
   }
   std::vector<AddressTable::Item> items;
-  for (auto& [address, claims] : all) items.push_back({address, std::move(claims)});
+  for (auto& [address, claims] : all)
+    items.push_back({address, std::move(claims), answering_ports(address, config.machine.ports)});
   return AddressTable(items);
 }
 

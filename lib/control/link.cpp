@@ -11,11 +11,6 @@ namespace {
 
 using Frame = std::array<std::uint8_t, std::max(packet::max_arp_frame, packet::max_nd_frame)>;
 
-bool lies_in(const config::Port& port, const net::IpAddress& address) {
-  const auto& interface = address.is_v4() ? port.v4 : port.v6;
-  return interface && interface->network.contains(address);
-}
-
 }  // namespace
 
 void Link::ask(const dataplane::NeighbourKey& key, const std::optional<net::Mac>& last_known) {
@@ -45,9 +40,9 @@ void Link::announce(const std::set<net::IpAddress>& vips) {
     for (const auto family : {net::Family::ipv4, net::Family::ipv6})
       if (const auto own = own_address(ports_[i], family)) announce(i, *own);
   for (const auto& vip : vips) {
-    const bool anywhere = std::ranges::none_of(ports_, [&](const auto& port) { return lies_in(port, vip); });
+    const auto on = answering_ports(vip, ports_);
     for (std::uint16_t i = 0; i < ports_.size(); ++i)
-      if (anywhere || lies_in(ports_[i], vip)) announce(i, vip);
+      if (on[i]) announce(i, vip);
   }
 }
 

@@ -19,8 +19,8 @@ class Link {
 
   void ask(const dataplane::NeighbourKey& key, const std::optional<net::Mac>& last_known);
 
-  /// Tells the networks that VIPs and own addresses are here (RFC 5227 section 2.3, RFC 4861 section 7.2.6):
-  /// a VIP on the ports whose network it lies in, or on all ports when it lies in none.
+  /// Tells the networks that VIPs and own addresses are here (RFC 5227 section 2.3, RFC 4861 section 7.2.6),
+  /// on the ports where we also answer for them.
   void announce(const std::set<net::IpAddress>& vips);
 
  private:

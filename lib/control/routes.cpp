@@ -27,6 +27,15 @@ std::optional<Route> route_to(const config::Backend& backend, const std::vector<
   return std::nullopt;
 }
 
+dataplane::PortSet answering_ports(const net::IpAddress& address, const std::vector<config::Port>& ports) {
+  dataplane::PortSet on;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const auto& interface = interface_of(ports[i], address.family());
+    on[i] = interface && interface->network.contains(address);
+  }
+  return on.any() ? on : ~on;
+}
+
 std::optional<net::IpAddress> own_address(const config::Port& port, net::Family family) {
   const auto& interface = interface_of(port, family);
   return interface ? std::optional(interface->address) : std::nullopt;

@@ -15,7 +15,8 @@ AddressTable::AddressTable(std::span<const Item> items)
     slots_[at] = {{key.first, key.second},
                   static_cast<std::uint32_t>(claims_.size()),
                   static_cast<std::uint16_t>(item.claims.size()),
-                  true};
+                  true,
+                  item.ports};
     const auto begin = claims_.insert(claims_.end(), item.claims.begin(), item.claims.end());
     // rule() takes the first that fits: ports that were named before "all ports".
     std::stable_sort(begin, claims_.end(), [](const PortClaim& a, const PortClaim& b) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "config/limits.hpp"
 #include "conntrack/flow_key.hpp"
 #include "net/address.hpp"
 
@@ -17,12 +19,17 @@ struct PortClaim {
   std::uint32_t rule = 0;
 };
 
+/// Ports by position in the layout.
+using PortSet = std::bitset<config::most_ports>;
+
 /// An address that is ours: a VIP, a port's own, or both.
 struct LocalAddress {
   std::uint64_t words[2] = {0, 0};
   std::uint32_t first_claim = 0;
   std::uint16_t claims = 0;
   bool used = false;
+  /// Where ARP and neighbour discovery are answered for it.
+  PortSet ports;
 
   [[nodiscard]] bool is_vip() const { return claims > 0; }
 };
@@ -35,6 +42,7 @@ class AddressTable {
   struct Item {
     net::IpAddress address;
     std::vector<PortClaim> claims;
+    PortSet ports = ~PortSet();
   };
 
   AddressTable() : AddressTable(std::span<const Item>{}) {}

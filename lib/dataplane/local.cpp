@@ -31,15 +31,16 @@ void serve_arp(Context& context, rte_mbuf* frame, const packet::Parsed& parsed) 
   const auto message = packet::read_arp({bytes + parsed.l3_offset, parsed.l3_length});
   if (!message) return context.drop(frame, DropReason::bad_arp);
   const auto ours = [&](net::be32 address) {
-    return context.snapshot->layout->local4.find(AddressTable::words(net::IpAddress::v4(address))) != nullptr;
+    return context.snapshot->layout->local4.find(AddressTable::words(net::IpAddress::v4(address)));
   };
   const NeighbourReport heard{net::IpAddress::v4(message->sender_address), message->sender_mac, context.port,
                               !message->request, true};
   if (!message->request || message->sender_address == message->target_address) {
-    if (ours(message->sender_address)) return context.drop(frame, DropReason::bad_arp);
+    if (ours(message->sender_address) != nullptr) return context.drop(frame, DropReason::bad_arp);
     return report(context, frame, LocalKind::arp, heard);
   }
-  if (!ours(message->target_address)) return context.drop(frame, DropReason::not_ours);
+  const LocalAddress* target = ours(message->target_address);
+  if (target == nullptr || !target->ports[context.port]) return context.drop(frame, DropReason::not_ours);
   // RFC 826: who asks also tells. A lost report only means that we ask ourselves.
   context.reports.send(heard);
   packet::answer_arp(bytes, parsed.l3_offset, context.in().mac);
@@ -49,8 +50,8 @@ void serve_arp(Context& context, rte_mbuf* frame, const packet::Parsed& parsed) 
 void answer_solicitation(Context& context, rte_mbuf* frame, const packet::NeighbourMessage& message,
                          const packet::Parsed& parsed) {
   std::uint8_t* bytes = bytes_of(frame);
-  if (context.snapshot->layout->local6.find(AddressTable::words(message.target)) == nullptr)
-    return context.drop(frame, DropReason::not_ours);
+  const LocalAddress* target = context.snapshot->layout->local6.find(AddressTable::words(message.target));
+  if (target == nullptr || !target->ports[context.port]) return context.drop(frame, DropReason::not_ours);
   const net::Mac asker = packet::header<packet::Ethernet>(bytes).source;
   if (message.link_layer)
     context.reports.send({message.source, *message.link_layer, context.port, false, true});

@@ -25,11 +25,11 @@ bool Neighbours::ask(const NeighbourKey& key, Neighbour& neighbour, Clock::time_
   return given_up;
 }
 
-bool Neighbours::tick(Clock::time_point now) {
-  bool changed = false;
+std::vector<NeighbourKey> Neighbours::tick(Clock::time_point now) {
+  std::vector<NeighbourKey> given_up;
   for (auto& [key, neighbour] : neighbours_)
-    if (neighbour.due <= now) changed |= ask(key, neighbour, now);
-  return changed;
+    if (neighbour.due <= now && ask(key, neighbour, now)) given_up.push_back(key);
+  return given_up;
 }
 
 bool Neighbours::hear(const NeighbourReport& report, Clock::time_point now) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "dataplane/messages.hpp"
 
@@ -37,8 +38,8 @@ class Neighbours {
 
   /// These are needed from now on; what is known of them stays.
   void need(const std::set<NeighbourKey>& keys, Clock::time_point now);
-  /// Asks what is due. True: a MAC address has been given up.
-  bool tick(Clock::time_point now);
+  /// Asks what is due. Returns whose MAC address has been given up.
+  std::vector<NeighbourKey> tick(Clock::time_point now);
   /// True: a MAC address is new or another.
   bool hear(const NeighbourReport& report, Clock::time_point now);
 

@@ -65,15 +65,15 @@ class Runner:
     def __init__(self, namespace, folder):
         self.namespace, self.folder = namespace, folder
 
-    def eal(self, inputs, output=None, infinite=False, lcores="-l 0-1"):
+    def eal(self, inputs, output=None, infinite=False, eal="-l 0-1"):
         files = "".join(f",rx_pcap={path}" for path in inputs)
         files += f",tx_pcap={output}" if output else ""
-        return f"{EAL} {lcores} --vdev={PORT}{files}" + (",infinite_rx=1" if infinite else "")
+        return f"{EAL} {eal} --vdev={PORT}{files}" + (",infinite_rx=1" if infinite else "")
 
-    def __call__(self, flags, frames, lcores="-l 0-1"):
+    def __call__(self, flags, frames, eal="-l 0-1"):
         taken, given = f"{self.folder}/in.pcap", f"{self.folder}/out.pcap"
         write_pcap(taken, frames)
-        with Appliance(self.namespace, flags, self.eal([taken], given, lcores=lcores), self.folder) as zonelb:
+        with Appliance(self.namespace, flags, self.eal([taken], given, eal=eal), self.folder) as zonelb:
             wait_for(lambda: received(zonelb.metrics()) >= len(frames),
                      lambda: f"{len(frames)} frames received\n{zonelb.output()}")
             metrics = settled(zonelb)

@@ -141,7 +141,7 @@ def test_four_workers_keep_a_connection_together_while_backends_come_and_go(run)
     path = f"{run.folder}/loop.pcap"
     write_pcap(path, connections)
     flags = zoned({}).workers(4)
-    eal = run.eal([path] * 4, infinite=True, lcores="--lcores '0@0,1@0,2@1,3@0,4@1'")
+    eal = run.eal([path] * 4, infinite=True, eal="--lcores '0@0,1@0,2@1,3@0,4@1'")
     with Appliance(run.namespace, flags, eal, run.folder) as zonelb:
         def packets():
             return zonelb.metrics().by("zonelb_packets_total", "backend")

@@ -4,6 +4,8 @@ import pytest
 from scapy.layers.inet import ICMP
 from scapy.layers.inet6 import ICMPv6EchoReply, ICMPv6EchoRequest, ICMPv6NDOptDstLLAddr, ICMPv6NDOptSrcLLAddr
 
+from lab.flags import Flags
+
 from packets import frames as f
 from packets.run import backend_address, port_flags, service_flags
 from packets.test_forwarding import assert_sound
@@ -37,6 +39,19 @@ def test_arp_is_answered(run, address, vlan):
 
 def test_arp_for_others_is_not_answered(run):
     assert run(port_flags() + service_flags(), [arp_request("10.0.0.77")]).frames == []
+
+
+def test_of_two_ports_only_that_of_the_network_answers(run):
+    flags = port_flags() + service_flags() + Flags().port(
+        name="net_null0", address="10.5.0.2/16", address6="2001:db8:5::2/64")
+    flags.forwarding_rule(name="there", address="10.5.0.80", protocol="TCP", ports=[80], backend_service="s")
+    flags.forwarding_rule(name="there6", address="2001:db8:5::80", protocol="TCP", ports=[80], backend_service="s")
+    flags.forwarding_rule(name="nowhere", address="192.0.2.80", protocol="TCP", ports=[80], backend_service="s")
+    asked = [arp_request("10.5.0.80"), arp_request("10.5.0.2"), solicitation("2001:db8:5::80"),
+             arp_request("192.0.2.80")]
+    result = run(flags, asked, eal="-l 0-1 --vdev=net_null0,no-rx=1")
+    assert [f.Ether(frame)[f.ARP].psrc for frame in result.frames] == ["192.0.2.80"]
+    assert result.drops() == {"not_ours": 3}
 
 
 @pytest.mark.parametrize("address", [f.OWN6, f.VIP6])
