@@ -14,6 +14,11 @@
 #include "dataplane/eal.hpp"
 #include "dataplane/machine_error.hpp"
 
+/// rte_ring_create_elem() by its name in the library: DPDK 24.11's rte_ring_elem.h forgets to say that it is
+/// a C function.
+extern "C" rte_ring* zonelb_ring_create_elem(const char* name, unsigned element_size, unsigned count,
+                                             int socket, unsigned flags) __asm__("rte_ring_create_elem");
+
 namespace zonelb::dataplane {
 namespace {
 
@@ -24,7 +29,7 @@ constexpr unsigned handoff_ring_size = 2048;
 constexpr std::uint32_t least_buffers = 8192;
 
 rte_ring* make_ring(const std::string& name, unsigned element_size, unsigned count, unsigned flags) {
-  rte_ring* ring = rte_ring_create_elem(name.c_str(), element_size, count, SOCKET_ID_ANY, flags);
+  rte_ring* ring = zonelb_ring_create_elem(name.c_str(), element_size, count, SOCKET_ID_ANY, flags);
   if (ring == nullptr)
     throw MachineError(fmt::format("no memory for ring {}: {}\n  give EAL more: --eal '-m 512'", name,
                                    rte_strerror(rte_errno)));
