@@ -44,7 +44,8 @@ struct Entry {
 };
 
 /// An Entry and a few bits of its slot's version in one word: a stale holder's compare-and-swap fails even
-/// when the slot now holds another connection to the same target.
+/// when the slot now holds another connection to the same target. A frozen entry is being moved to another
+/// slot: it may be read, and changed again in a moment.
 class PackedEntry {
  public:
   constexpr PackedEntry() = default;
@@ -62,6 +63,12 @@ class PackedEntry {
             static_cast<std::uint16_t>((word_ >> zone_shift) & (Entry::max_zones - 1)), state()};
   }
   [[nodiscard]] constexpr State state() const { return static_cast<State>((word_ >> state_shift) & 7); }
+  [[nodiscard]] constexpr bool frozen() const { return (word_ >> frozen_shift & 1) != 0; }
+  [[nodiscard]] constexpr PackedEntry freeze() const { return PackedEntry(word_ | 1ULL << frozen_shift); }
+  /// Are both of one connection, whatever has become of it between them?
+  [[nodiscard]] constexpr bool same_use(PackedEntry other) const {
+    return (word_ ^ other.word_) >> version_shift == 0;
+  }
   /// The same slot's word with another entry in it.
   [[nodiscard]] constexpr PackedEntry with(const Entry& entry) const {
     return {entry, word_ >> version_shift};
@@ -71,7 +78,8 @@ class PackedEntry {
   static constexpr unsigned zone_shift = Entry::target_bits;
   static constexpr unsigned epoch_shift = zone_shift + Entry::zone_bits;
   static constexpr unsigned state_shift = epoch_shift + 16;
-  static constexpr unsigned version_shift = state_shift + 3;
+  static constexpr unsigned frozen_shift = state_shift + 3;
+  static constexpr unsigned version_shift = frozen_shift + 1;
 
   std::uint64_t word_ = 0;
 };
@@ -94,6 +102,11 @@ constexpr State first_state(std::uint8_t tcp_flags) {
   if ((tcp_flags & tcp_flag::rst) != 0) return State::rst;
   if ((tcp_flags & tcp_flag::fin) != 0) return State::fin;
   return State::single;
+}
+
+/// Does a packet with these flags make a confirmed connection anything else? A SYN may.
+constexpr bool changes_confirmed(std::uint8_t tcp_flags) {
+  return (tcp_flags & (tcp_flag::fin | tcp_flag::rst | tcp_flag::syn)) != 0;
 }
 
 /// State after one more packet.

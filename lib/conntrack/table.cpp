@@ -12,158 +12,191 @@ constexpr unsigned max_attempts = 64;
 /// Lost races after which we no longer wait for the other worker, which may not be running at all.
 constexpr unsigned patient_attempts = 8;
 
-std::uint64_t buckets_for(std::uint64_t capacity) {
-  const auto buckets = std::max<std::uint64_t>(2, (capacity + slots_per_bucket - 1) / slots_per_bucket);
-  if (buckets > 0xffffffff) throw std::length_error("a connection table of more than 2^34 entries");
-  return buckets;
+template <class Line>
+std::uint64_t lines_for(std::uint64_t capacity) {
+  using T = Table<Line>;
+  const auto buckets = std::max<std::uint64_t>(2, (capacity + T::slots_per_bucket - 1) / T::slots_per_bucket);
+  if (buckets > 0xffffffff / T::lines_per_bucket)
+    throw std::length_error("a connection table of more lines than 2^32");
+  return buckets * T::lines_per_bucket;
 }
 
 }  // namespace
 
-template <class Bucket>
-Table<Bucket>::Table(std::uint64_t capacity, std::uint64_t seed)
-    : memory_(buckets_for(capacity) * sizeof(Bucket)) {
-  const auto count = buckets_for(capacity);
-  auto* first = static_cast<Bucket*>(memory_.data());
+template <class Line>
+Table<Line>::Table(std::uint64_t capacity, std::uint64_t seed)
+    : memory_(lines_for<Line>(capacity) * sizeof(Line)) {
+  const auto count = lines_for<Line>(capacity);
+  auto* first = static_cast<Line*>(memory_.data());
   std::uninitialized_value_construct_n(first, count);
-  buckets_ = {first, count};
+  lines_ = {first, count};
   std::mt19937_64 random(seed);
   for (auto& word : seeds_) word = random();
 }
 
-template <class Bucket>
-auto Table<Bucket>::free_place(const std::array<Bucket*, 2>& candidates) -> Place {
-  std::array<unsigned, 2> free{};
-  std::array<Place, 2> place{};
-  for (unsigned c = 0; c < 2; ++c) {
-    for (unsigned way = 0; way < slots_per_bucket; ++way) {
+template <class Line>
+auto Table<Line>::free_place(std::span<Line* const> lines) -> Place {
+  for (Line* line : lines)
+    for (unsigned way = 0; way < Line::slots; ++way)
       // relaxed: claim() checks again by compare-and-swap
-      if (Tag(candidates[c]->tag[way].load(std::memory_order_relaxed)).status() != Status::empty) continue;
-      if (free[c]++ == 0) place[c] = {candidates[c], way};
-    }
-  }
-  return free[1] > free[0] ? place[1] : place[0];
+      if (Tag(line->tag[way].load(std::memory_order_relaxed)).status() == Status::empty) return {line, way};
+  return {};
 }
 
 /// Is a slot about to become valid or empty? Then "full" may be over in a moment.
-template <class Bucket>
-bool Table<Bucket>::in_motion(const std::array<Bucket*, 2>& candidates) {
-  for (const Bucket* bucket : candidates) {
-    for (unsigned way = 0; way < slots_per_bucket; ++way) {
-      const auto status = Tag(bucket->tag[way].load(std::memory_order_relaxed)).status();
-      if (status != Status::valid) return true;
-    }
-  }
+template <class Line>
+bool Table<Line>::in_motion(const Candidates& lines) {
+  for (const Line* line : lines)
+    for (unsigned way = 0; way < Line::slots; ++way)
+      if (Tag(line->tag[way].load(std::memory_order_relaxed)).status() != Status::valid) return true;
   return false;
 }
 
-template <class Bucket>
-auto Table<Bucket>::oldest_unconfirmed(const std::array<Bucket*, 2>& candidates, std::uint32_t now) -> Place {
+template <class Line>
+auto Table<Line>::oldest_unconfirmed(const Candidates& lines, std::uint32_t now) -> Place {
   Place oldest;
   std::uint32_t longest_idle = 0;
-  for (Bucket* bucket : candidates) {
-    for (unsigned way = 0; way < slots_per_bucket; ++way) {
+  for (Line* line : lines) {
+    for (unsigned way = 0; way < Line::slots; ++way) {
       // relaxed: a wrong guess fails in remove()
-      if (Tag(bucket->tag[way].load(std::memory_order_relaxed)).status() != Status::valid) continue;
-      if (!is_unconfirmed(PackedEntry(bucket->entry[way].load(std::memory_order_relaxed)).state())) continue;
-      const auto seen = bucket->seen[way].load(std::memory_order_relaxed);
+      if (Tag(line->tag[way].load(std::memory_order_relaxed)).status() != Status::valid) continue;
+      if (!is_unconfirmed(PackedEntry(line->entry[way].load(std::memory_order_relaxed)).state())) continue;
+      const auto seen = line->seen[way].load(std::memory_order_relaxed);
       const std::uint32_t idle = now > seen ? now - seen : 0;
-      if (oldest.bucket != nullptr && idle <= longest_idle) continue;
-      oldest = {bucket, way};
+      if (oldest && idle <= longest_idle) continue;
+      oldest = {line, way};
       longest_idle = idle;
     }
   }
   return oldest;
 }
 
-/// Gets a slot into `busy` for us. A default Tag: none to be had now; `place` tells whether it pays to try
-/// again.
-template <class Bucket>
-Tag Table<Bucket>::claim(const std::array<Bucket*, 2>& candidates, std::uint32_t now, Place& place,
-                         Insertion& result) const {
-  place = free_place(candidates);
-  if (place.bucket != nullptr) {
-    auto& word = place.bucket->tag[place.way];
-    auto current = word.load(std::memory_order_relaxed);
-    const Tag busy(0, Status::busy, Tag(current).version() + 1);
-    if (Tag(current).status() != Status::empty) return {};
-    // acquire: the previous owner's last writes come before ours
-    return word.compare_exchange_strong(current, busy.word(), std::memory_order_acquire,
-                                        std::memory_order_relaxed)
-               ? busy
-               : Tag();
-  }
+template <class Line>
+auto Table<Line>::where(const Line* line, const Line* home) const -> Where {
+  if (line == home) return Where::home;
+  return same_bucket(line, home) ? Where::near : Where::far;
+}
+
+template <class Line>
+void Table<Line>::book(const Line* line, std::uint64_t hash) const {
+  Line* of = home(hash);
+  const auto booked = static_cast<std::uint32_t>(where(line, of));
+  // seq_cst: see settle()
+  if (booked != 0) of->elsewhere.fetch_add(booked, std::memory_order_seq_cst);
+}
+
+template <class Line>
+void Table<Line>::unbook(const Line* line, std::uint64_t hash) const {
+  Line* of = home(hash);
+  const auto booked = static_cast<std::uint32_t>(where(line, of));
+  // release: who no longer sees the booking no longer sees the entry
+  if (booked != 0) of->elsewhere.fetch_sub(booked, std::memory_order_release);
+}
+
+/// Gets an empty slot into `busy` for us. A default Tag: somebody was faster.
+template <class Line>
+Tag Table<Line>::claim(const Place& place) {
+  auto& word = place.line->tag[place.way];
+  auto current = word.load(std::memory_order_relaxed);
+  const Tag busy(0, Status::busy, Tag(current).version() + 1);
+  if (Tag(current).status() != Status::empty) return {};
+  // acquire: the previous owner's last writes come before ours
+  return word.compare_exchange_strong(current, busy.word(), std::memory_order_acquire,
+                                      std::memory_order_relaxed)
+             ? busy
+             : Tag();
+}
+
+/// Gets the slot of an unconfirmed entry into `busy` for us. A default Tag: none to be had now; `place` tells
+/// whether it pays to try again.
+template <class Line>
+Tag Table<Line>::evict(const Candidates& lines, std::uint32_t now, Place& place, Insertion& result) const {
   // One connection evicts one other at most.
-  place = result.evicted ? Place{} : oldest_unconfirmed(candidates, now);
-  if (place.bucket == nullptr) return {};
+  place = result.evicted ? Place{} : oldest_unconfirmed(lines, now);
+  if (!place) return {};
   // acquire: the entry below belongs to this tag or to a later one, which the second look at the tag tells
-  const Tag tag(place.bucket->tag[place.way].load(std::memory_order_acquire));
-  const PackedEntry packed(place.bucket->entry[place.way].load(std::memory_order_acquire));
-  if (place.bucket->tag[place.way].load(std::memory_order_relaxed) != tag.word()) return {};
+  const Tag tag(place.line->tag[place.way].load(std::memory_order_acquire));
+  const PackedEntry packed(place.line->entry[place.way].load(std::memory_order_acquire));
+  if (place.line->tag[place.way].load(std::memory_order_relaxed) != tag.word()) return {};
   if (tag.status() != Status::valid || !is_unconfirmed(packed.state())) return {};
-  const auto evicted = remove(*place.bucket, place.way, packed, tag, Status::busy);
+  const auto evicted = remove(*place.line, place.way, packed, tag, Status::busy);
   if (!evicted) return {};
   result.evicted = evicted;
   return {0, Status::busy, tag.version() + 1};
 }
 
-template <class Bucket>
-void Table<Bucket>::write(const Place& place, Tag tag, const FlowKey& key, PackedEntry packed,
-                          std::uint32_t now) {
+template <class Line>
+void Table<Line>::write(const Place& place, Tag tag, const FlowKey& key, PackedEntry packed,
+                        std::uint32_t now) {
   // release: whoever reads one of these words also sees the `busy` tag that came before (see holds())
-  for (unsigned i = 0; i < Bucket::address_words; ++i)
-    place.bucket->address[place.way][i].store(key.addresses[i], std::memory_order_release);
-  place.bucket->entry[place.way].store(packed.word(), std::memory_order_release);
-  place.bucket->seen[place.way].store(now, std::memory_order_relaxed);
+  for (unsigned i = 0; i < Line::address_words; ++i)
+    place.line->address[place.way][i].store(key.addresses[i], std::memory_order_release);
+  place.line->entry[place.way].store(packed.word(), std::memory_order_release);
+  place.line->seen[place.way].store(now, std::memory_order_relaxed);
   // seq_cst: of two workers that publish the same key, at least one sees the other's slot when it then looks
   // for it
-  place.bucket->tag[place.way].store(tag.word(), std::memory_order_seq_cst);
+  place.line->tag[place.way].store(tag.word(), std::memory_order_seq_cst);
+}
+
+/// Looks for other slots of the key in a line. Of two tentative slots the one at the lower address wins: it
+/// turns the other one empty before confirming itself.
+template <class Line>
+auto Table<Line>::meet(Line& line, const Place& mine, const FlowKey& key, bool patient) -> Meeting {
+  for (unsigned way = 0; way < Line::slots; ++way) {
+    if (Place{&line, way} == mine) continue;
+    auto& word = line.tag[way];
+    // seq_cst: pairs with the publishing store in write()
+    const Tag other(word.load(std::memory_order_seq_cst));
+    const bool complete = other.status() == Status::tentative || other.status() == Status::valid;
+    if (!complete || other.ports_protocol() != key.ports_protocol || !holds(line, way, key)) continue;
+    if (PackedEntry(line.entry[way].load(std::memory_order_acquire)).state() == State::removed) continue;
+    const bool other_is_first = Place{&line, way} < mine;
+    if (other.status() == Status::valid || (other_is_first && patient)) return Meeting::lost;
+    auto current = other.word();
+    // acq_rel: success hands the slot on; failure tells what its owner made of it
+    if (!word.compare_exchange_strong(current, other.with(Status::empty).word(), std::memory_order_acq_rel,
+                                      std::memory_order_acquire) &&
+        current == other.with(Status::valid).word())
+      return Meeting::lost;
+  }
+  return Meeting::none;
 }
 
 /// Makes our tentative slot the only valid one of its key, or gives it up for another that is or will be.
-/// Of two tentative slots the one at the lower address wins: it turns the other one empty before confirming
-/// itself.
-template <class Bucket>
-auto Table<Bucket>::settle(const std::array<Bucket*, 2>& candidates, const Place& mine, Tag tag,
-                           const FlowKey& key, bool patient) -> Settled {
-  const auto give_up = [&] {
-    auto expected = tag.word();
-    // release: the slot's next owner comes after us. Failure means that a winner has emptied it already.
-    mine.bucket->tag[mine.way].compare_exchange_strong(expected, tag.with(Status::empty).word(),
-                                                       std::memory_order_release, std::memory_order_relaxed);
-    return Settled::lost;
-  };
-  for (Bucket* bucket : candidates) {
-    for (unsigned way = 0; way < slots_per_bucket; ++way) {
-      auto& word = bucket->tag[way];
-      if (bucket == mine.bucket && way == mine.way) continue;
-      // seq_cst: pairs with the publishing store in write()
-      Tag other(word.load(std::memory_order_seq_cst));
-      const bool complete = other.status() == Status::tentative || other.status() == Status::valid;
-      if (!complete || other.ports_protocol() != key.ports_protocol || !holds(*bucket, way, key)) continue;
-      if (PackedEntry(bucket->entry[way].load(std::memory_order_acquire)).state() == State::removed) continue;
-      auto current = other.word();
-      const bool other_is_first = std::pair(bucket, way) < std::pair(mine.bucket, mine.way);
-      if (other.status() == Status::valid || (other_is_first && patient)) return give_up();
-      // acq_rel: success hands the slot on; failure tells what its owner made of it
-      if (word.compare_exchange_strong(current, other.with(Status::empty).word(), std::memory_order_acq_rel,
-                                       std::memory_order_acquire))
-        continue;
-      if (current == other.with(Status::valid).word()) return give_up();
+template <class Line>
+auto Table<Line>::settle(const Candidates& lines, const Place& mine, Tag tag, const FlowKey& key,
+                         bool patient) const -> Settled {
+  std::uint64_t moves = 0;
+  do {
+    // seq_cst: an entry that moves past us while we look is counted before it leaves its old place
+    moves = moves_.load(std::memory_order_seq_cst);
+    for (Line* line : lines) {
+      if (meet(*line, mine, key, patient) == Meeting::lost) {
+        auto expected = tag.word();
+        // release: the slot's next owner comes after us. Failure means that a winner has emptied it already.
+        mine.line->tag[mine.way].compare_exchange_strong(
+            expected, tag.with(Status::empty).word(), std::memory_order_release, std::memory_order_relaxed);
+        return Settled::lost;
+      }
+      // seq_cst: another worker books its place before it publishes; when we see no booking, it has not
+      // published yet and will find us at home.
+      if (line == lines[0] && mine.line == line &&
+          !Elsewhere(line->elsewhere.load(std::memory_order_seq_cst)).any())
+        break;
     }
-  }
+  } while (moves != moves_.load(std::memory_order_seq_cst));
   auto expected = tag.word();
   // acq_rel: failure means that a winner has emptied our slot, whose entry we then take
-  return mine.bucket->tag[mine.way].compare_exchange_strong(
+  return mine.line->tag[mine.way].compare_exchange_strong(
              expected, tag.with(Status::valid).word(), std::memory_order_acq_rel, std::memory_order_acquire)
              ? Settled::won
              : Settled::lost;
 }
 
-template <class Bucket>
-auto Table<Bucket>::insert(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now)
-    -> Insertion {
-  const auto both = candidates(hash);
+template <class Line>
+auto Table<Line>::insert(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,
+                         Patience& patience) -> Insertion {
+  const auto lines = candidates(hash);
   Insertion result;
   for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
     if (const Slot slot = find(key, hash)) {
@@ -171,24 +204,36 @@ auto Table<Bucket>::insert(const FlowKey& key, std::uint64_t hash, const Entry& 
       result.slot = slot;
       return result;
     }
-    Place place;
-    const Tag busy = claim(both, now, place, result);
-    if (place.bucket == nullptr || busy.status() != Status::busy) {
-      if (place.bucket == nullptr && !in_motion(both)) return result;
-      continue;
+    Place place = free_place(lines);
+    Tag busy;
+    if (place) {
+      busy = claim(place);
+    } else if (patience.worth_it(now)) {
+      if (make_room(lines)) {
+        patience.succeeded();
+        continue;
+      }
+      patience.failed();
     }
+    if (!place) busy = evict(lines, now, place, result);
+    if (!place && !in_motion(lines)) return result;
+    if (busy.status() != Status::busy) continue;
     const PackedEntry packed(entry, busy.version());
     const Tag tentative(key.ports_protocol, Status::tentative, busy.version());
+    book(place.line, hash);
     write(place, tentative, key, packed, now);
-    if (settle(both, place, tentative, key, attempt < patient_attempts) == Settled::lost) continue;
+    if (settle(lines, place, tentative, key, attempt < patient_attempts) == Settled::lost) {
+      unbook(place.line, hash);
+      continue;
+    }
     result.outcome = Outcome::inserted;
-    result.slot = {place.bucket, place.way, packed};
+    result.slot = {place.line, place.way, packed};
     return result;
   }
   return result;
 }
 
-template class Table<Bucket4>;
-template class Table<Bucket6>;
+template class Table<Line4>;
+template class Table<Line6>;
 
 }  // namespace zonelb::conntrack

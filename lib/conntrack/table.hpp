@@ -5,37 +5,71 @@
 #include <optional>
 #include <span>
 
-#include "conntrack/bucket.hpp"
 #include "conntrack/entry.hpp"
 #include "conntrack/flow_key.hpp"
-#include "conntrack/matching.hpp"
+#include "conntrack/line.hpp"
 #include "conntrack/page_memory.hpp"
 #include "conntrack/prefetch.hpp"
 
 namespace zonelb::conntrack {
 
-/// The connection table: shared by all workers, without a lock. A key has two candidate buckets of four
-/// slots, so that a look-up ends after eight tags at most. Times are seconds on any clock that does not run
-/// backwards.
+/// How much work one worker still puts into making room in one table. When the table is really full, the
+/// search for a free place is in vain each time; after some failures it is left out for a while, at most
+/// until the next second.
+class Patience {
+ public:
+  /// Is it worth another try? Asked once for each try.
+  [[nodiscard]] bool worth_it(std::uint32_t now) {
+    if (now != second_) *this = Patience(now);
+    if (pause_ == 0) return true;
+    --pause_;
+    return false;
+  }
+  void succeeded() { failures_ = 0; }
+  void failed() {
+    if (failures_ < most_failures) ++failures_;
+    if (failures_ > free_failures) pause_ = 1U << failures_;
+  }
+
+  Patience() = default;
+
+ private:
+  explicit Patience(std::uint32_t now) : second_(now) {}
+
+  static constexpr unsigned free_failures = 4;
+  static constexpr unsigned most_failures = 12;
+  std::uint32_t second_ = 0;
+  unsigned failures_ = 0;
+  unsigned pause_ = 0;
+};
+
+/// The connection table: shared by all workers, without a lock. A key has two candidate buckets of four slots
+/// and, in each, a line that is tried first; the first line of all is its home, where nearly all keys are
+/// found. When all eight slots are taken, entries move to their other bucket to make room. Times are seconds
+/// on any clock that does not run backwards.
 ///
 /// Concurrency: a slot is owned by whoever moved its tag from `empty` (or a removed entry's `valid`) to
 /// `busy`. A reader takes key and entry between two equal readings of the tag. Two workers that insert one
-/// key at once meet in settle(): exactly one slot becomes valid, and both get its entry.
-template <class Bucket>
+/// key at once meet in settle(): exactly one slot becomes valid, and both get its entry. An entry that moves
+/// is frozen where it was, valid where it goes, counted in moves_, and only then removed where it was; who
+/// has looked for it in vain meanwhile sees the count changed and looks again.
+template <class Line>
 class Table {
  public:
-  static constexpr std::size_t slot_size = sizeof(Bucket) / slots_per_bucket;
+  static constexpr unsigned slots_per_bucket = 4;
+  static constexpr unsigned lines_per_bucket = slots_per_bucket / Line::slots;
+  static constexpr std::size_t slot_size = sizeof(Line) / Line::slots;
 
   /// Room for at least `capacity` entries; `seed` makes the layout hard to guess for a flooder.
   Table(std::uint64_t capacity, std::uint64_t seed);
 
   /// A place in the table, and the entry that was read there.
   struct Slot {
-    Bucket* bucket = nullptr;
+    Line* line = nullptr;
     unsigned way = 0;
     PackedEntry packed;
 
-    explicit operator bool() const { return bucket != nullptr; }
+    explicit operator bool() const { return line != nullptr; }
     [[nodiscard]] Entry entry() const { return packed.entry(); }
   };
 
@@ -50,74 +84,121 @@ class Table {
   };
 
   [[nodiscard]] std::uint64_t hash(const FlowKey& key) const;
-  void prefetch(std::uint64_t hash) const;
 
   /// The valid entry of `key`, or an empty Slot.
   [[nodiscard]] Slot find(const FlowKey& key, std::uint64_t hash) const;
 
-  /// Makes an entry unless the key has one. In a full pair of buckets the oldest unconfirmed entry makes
-  /// room.
-  Insertion insert(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now);
+  // The same in two steps, for many keys at once: first all homes are sent for and looked at, then what else
+  // is needed for the keys that were not there.
+  void prefetch_home(std::uint64_t hash) const { prefetch_line(home(hash)); }
+  [[nodiscard]] Slot find_home(const FlowKey& key, std::uint64_t hash) const;
+  /// Is a key that is not at home nowhere?
+  [[nodiscard]] bool ends_at_home(std::uint64_t hash) const {
+    // relaxed: only a hint; insert() looks again
+    return !Elsewhere(home(hash)->elsewhere.load(std::memory_order_relaxed)).any();
+  }
+  /// Sends for the other lines where the key may be, if any.
+  void prefetch_rest(std::uint64_t hash) const;
 
-  /// Changes the entry in `slot` from what was read to `entry`. False: somebody else changed it first; `slot`
-  /// then holds what stands there now (State::removed: nothing, insert again).
+  /// Makes an entry unless the key has one. When no room can be made, the oldest unconfirmed entry near by
+  /// goes.
+  Insertion insert(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,
+                   Patience& patience);
+
+  /// Changes the entry in `slot` from what was read to `entry`. False: somebody else changed or moves it;
+  /// `slot` then holds what stands there now (State::removed: nothing, insert again).
   static bool replace(Slot& slot, const Entry& entry);
 
   /// Notes a packet at `now`; a line shared by workers is written at most once a second.
   static void touch(const Slot& slot, std::uint32_t now) {
-    auto& seen = slot.bucket->seen[slot.way];
+    auto& seen = slot.line->seen[slot.way];
     // relaxed: a time stamp orders nothing
     if (seen.load(std::memory_order_relaxed) != now) seen.store(now, std::memory_order_relaxed);
   }
 
-  /// Looks at `count` buckets from `first` on (wrapping) and removes each entry for which `ended(protocol,
+  /// Looks at `count` lines from `first` on (wrapping) and removes each entry for which `ended(protocol,
   /// entry, idle seconds)` is true, after which `removed(entry)` is called.
   template <class Ended, class Removed>
   void sweep(std::uint64_t first, std::uint64_t count, std::uint32_t now, Ended&& ended, Removed&& removed);
 
-  /// Starts the memory of a sweep on its way.
+  /// Starts the memory of a sweep on its way (as far as the table's end).
   void prefetch_sweep(std::uint64_t first, std::uint64_t count) const;
 
-  /// Calls `visit(key, entry, idle seconds)` for each valid entry: a report, not a consistent picture.
+  /// Calls `visit(key, entry, idle seconds)` for each entry; entries that come and go meanwhile may be
+  /// missed.
   template <class Visit>
   void for_each(std::uint32_t now, Visit&& visit) const;
 
-  [[nodiscard]] std::uint64_t capacity() const { return buckets_.size() * slots_per_bucket; }
-  [[nodiscard]] std::uint64_t bucket_count() const { return buckets_.size(); }
+  [[nodiscard]] std::uint64_t capacity() const { return lines_.size() * Line::slots; }
+  [[nodiscard]] std::uint64_t line_count() const { return lines_.size(); }
   [[nodiscard]] bool in_huge_pages() const { return memory_.huge(); }
   /// Bytes.
   [[nodiscard]] std::size_t memory_size() const { return memory_.size(); }
 
  private:
   using Status = Tag::Status;
+  using Where = Elsewhere::Where;
 
   struct Place {
-    Bucket* bucket = nullptr;
+    Line* line = nullptr;
     unsigned way = 0;
+    explicit operator bool() const { return line != nullptr; }
+    friend bool operator==(const Place&, const Place&) = default;
+    friend auto operator<=>(const Place&, const Place&) = default;
   };
+  /// The lines where a key may lie, in the order in which they are tried: its home, the rest of that bucket
+  /// (near), and its other bucket (far).
+  using Candidates = std::array<Line*, 2 * lines_per_bucket>;
 
-  [[nodiscard]] std::array<Bucket*, 2> candidates(std::uint64_t hash) const;
+  [[nodiscard]] Line* home(std::uint64_t hash) const;
+  /// The first line of a key's other bucket to be tried; `home` is its home.
+  [[nodiscard]] Line* far(std::uint64_t hash, const Line* home) const;
+  [[nodiscard]] Candidates candidates(std::uint64_t hash) const;
+  [[nodiscard]] std::uint64_t index(const Line* line) const {
+    return static_cast<std::uint64_t>(line - lines_.data());
+  }
+  [[nodiscard]] bool same_bucket(const Line* a, const Line* b) const {
+    return ((index(a) ^ index(b)) & ~std::uint64_t{lines_per_bucket - 1}) == 0;
+  }
+
+  /// Books a place of a key in its home's `elsewhere`, before the key can be seen there; unbooks it after it
+  /// is gone.
+  void book(const Line* line, std::uint64_t hash) const;
+  void unbook(const Line* line, std::uint64_t hash) const;
+  [[nodiscard]] Where where(const Line* line, const Line* home) const;
+
   static std::uint8_t protocol_of(Tag tag) { return static_cast<std::uint8_t>(tag.ports_protocol() >> 32); }
-  static bool holds(const Bucket& bucket, unsigned way, const FlowKey& key);
-  static Place free_place(const std::array<Bucket*, 2>& candidates);
-  static bool in_motion(const std::array<Bucket*, 2>& candidates);
-  static Place oldest_unconfirmed(const std::array<Bucket*, 2>& candidates, std::uint32_t now);
-  static std::optional<Entry> remove(Bucket& bucket, unsigned way, PackedEntry seen_entry, Tag tag,
-                                     Status next);
-  Tag claim(const std::array<Bucket*, 2>& candidates, std::uint32_t now, Place& place,
-            Insertion& result) const;
+  static Slot look(Line& line, const FlowKey& key);
+  static Slot look(Line& line, unsigned way, const FlowKey& key);
+  static unsigned likely_way(const Line& line, const FlowKey& key);
+  static bool holds(const Line& line, unsigned way, const FlowKey& key);
+  static FlowKey key_in(const Line& line, unsigned way, Tag tag);
+  static Place free_place(std::span<Line* const> lines);
+  static bool in_motion(const Candidates& lines);
+  static Place oldest_unconfirmed(const Candidates& lines, std::uint32_t now);
+  std::optional<Entry> remove(Line& line, unsigned way, PackedEntry seen_entry, Tag tag, Status next) const;
+  static Tag claim(const Place& place);
+  Tag evict(const Candidates& lines, std::uint32_t now, Place& place, Insertion& result) const;
   static void write(const Place& place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now);
   enum class Settled : std::uint8_t { won, lost };
-  static Settled settle(const std::array<Bucket*, 2>& candidates, const Place& mine, Tag tag,
-                        const FlowKey& key, bool patient);
+  Settled settle(const Candidates& lines, const Place& mine, Tag tag, const FlowKey& key, bool patient) const;
+  enum class Meeting : std::uint8_t { none, lost };
+  static Meeting meet(Line& line, const Place& mine, const FlowKey& key, bool patient);
+
+  bool make_room(const Candidates& lines);
+  [[nodiscard]] const Line* other_bucket(const Line& line, unsigned way) const;
+  bool move(const Place& from, const Place& to);
+  [[nodiscard]] std::array<Line*, lines_per_bucket> bucket(const Line* line) const;
 
   PageMemory memory_;
-  std::span<Bucket> buckets_;
+  std::span<Line> lines_;
   std::array<std::uint64_t, 5> seeds_{};
+  /// Entries moved so far.
+  alignas(64) std::atomic<std::uint64_t> moves_{0};
 };
 
-using Table4 = Table<Bucket4>;
-using Table6 = Table<Bucket6>;
+using Table4 = Table<Line4>;
+using Table6 = Table<Line6>;
 
 }  // namespace zonelb::conntrack
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 
 namespace zonelb::conntrack {
 namespace detail {
@@ -15,10 +14,10 @@ inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace detail
 
-template <class Bucket>
-std::uint64_t Table<Bucket>::hash(const FlowKey& key) const {
+template <class Line>
+std::uint64_t Table<Line>::hash(const FlowKey& key) const {
   using detail::mix;
-  if constexpr (Bucket::address_words == 1) {
+  if constexpr (Line::address_words == 1) {
     return mix(key.addresses[0] ^ seeds_[0], key.ports_protocol ^ seeds_[1]);
   } else {
     const auto source = mix(key.addresses[0] ^ seeds_[0], key.addresses[1] ^ seeds_[1]);
@@ -27,68 +26,116 @@ std::uint64_t Table<Bucket>::hash(const FlowKey& key) const {
   }
 }
 
-template <class Bucket>
-std::array<Bucket*, 2> Table<Bucket>::candidates(std::uint64_t hash) const {
-  const auto count = buckets_.size();
-  const auto first = ((hash >> 32) * count) >> 32;
-  auto second = ((hash & 0xffffffff) * count) >> 32;
-  if (second == first) second = first + 1 == count ? 0 : first + 1;
-  return {&buckets_[first], &buckets_[second]};
+template <class Line>
+Line* Table<Line>::home(std::uint64_t hash) const {
+  return &lines_[((hash >> 32) * lines_.size()) >> 32];
 }
 
-template <class Bucket>
-void Table<Bucket>::prefetch(std::uint64_t hash) const {
-  const auto [first, second] = candidates(hash);
-  prefetch_line(first);
-  prefetch_line(reinterpret_cast<const char*>(first) + 64);
-  prefetch_line(second);
-  prefetch_line(reinterpret_cast<const char*>(second) + 64);
+template <class Line>
+Line* Table<Line>::far(std::uint64_t hash, const Line* home) const {
+  const auto chosen = ((hash & 0xffffffff) * lines_.size()) >> 32;
+  if (!same_bucket(&lines_[chosen], home)) return &lines_[chosen];
+  const auto next = chosen + lines_per_bucket;
+  return &lines_[next < lines_.size() ? next : next - lines_.size()];
 }
 
-template <class Bucket>
-bool Table<Bucket>::holds(const Bucket& bucket, unsigned way, const FlowKey& key) {
+template <class Line>
+auto Table<Line>::candidates(std::uint64_t hash) const -> Candidates {
+  const auto first = index(home(hash));
+  const auto second = index(far(hash, &lines_[first]));
+  Candidates lines;
+  for (unsigned i = 0; i < lines_per_bucket; ++i) {
+    lines[i] = &lines_[first ^ i];
+    lines[lines_per_bucket + i] = &lines_[second ^ i];
+  }
+  return lines;
+}
+
+template <class Line>
+void Table<Line>::prefetch_rest(std::uint64_t hash) const {
+  // relaxed: only a hint
+  const Elsewhere elsewhere(home(hash)->elsewhere.load(std::memory_order_relaxed));
+  if (!elsewhere.any()) return;
+  const auto lines = candidates(hash);
+  if (elsewhere.near())
+    for (unsigned i = 1; i < lines_per_bucket; ++i) prefetch_line(lines[i]);
+  if (elsewhere.far())
+    for (unsigned i = lines_per_bucket; i < lines.size(); ++i) prefetch_line(lines[i]);
+}
+
+template <class Line>
+unsigned Table<Line>::likely_way(const Line& line, const FlowKey& key) {
+  if constexpr (Line::slots == 1) return 0;
+  // relaxed: only a hint. Without a branch: which way it is is a coin's toss to the processor.
+  const std::uint64_t first = line.tag[0].load(std::memory_order_relaxed) ^ Tag::shown(key.ports_protocol);
+  const std::uint64_t difference =
+      (first & Tag::shown_mask) | (line.address[0][0].load(std::memory_order_relaxed) ^ key.addresses[0]);
+  return static_cast<unsigned>(difference != 0);
+}
+
+template <class Line>
+bool Table<Line>::holds(const Line& line, unsigned way, const FlowKey& key) {
   // acquire: pairs with write(); an address of a later use of the slot brings its `busy` tag with it, so that
   // the caller's second look at the tag tells.
-  for (unsigned i = 0; i < Bucket::address_words; ++i)
-    if (bucket.address[way][i].load(std::memory_order_acquire) != key.addresses[i]) return false;
-  return true;
+  std::uint64_t difference = 0;
+  for (unsigned i = 0; i < Line::address_words; ++i)
+    difference |= line.address[way][i].load(std::memory_order_acquire) ^ key.addresses[i];
+  return difference == 0;
 }
 
-template <class Bucket>
-auto Table<Bucket>::find(const FlowKey& key, std::uint64_t hash) const -> Slot {
-  const auto both = candidates(hash);
-  // Both buckets are looked at without a branch: where a key lies is a coin's toss to the processor.
-  unsigned ways = matching_ways(*both[0], key) | matching_ways(*both[1], key) << slots_per_bucket;
-  for (; ways != 0; ways &= ways - 1) {
-    const auto first = static_cast<unsigned>(std::countr_zero(ways));
-    Bucket* bucket = both[first / slots_per_bucket];
-    const unsigned way = first % slots_per_bucket;
-    // acquire: what follows must not be read before the tag
-    const Tag tag(bucket->tag[way].load(std::memory_order_acquire));
-    if (!tag.shows(key.ports_protocol) || !holds(*bucket, way, key)) continue;
-    const PackedEntry packed(bucket->entry[way].load(std::memory_order_acquire));
-    // relaxed: the acquiring loads above keep this one behind them
-    if (bucket->tag[way].load(std::memory_order_relaxed) != tag.word()) continue;
-    if (packed.state() != State::removed) return {bucket, way, packed};
-  }
+template <class Line>
+auto Table<Line>::look(Line& line, unsigned way, const FlowKey& key) -> Slot {
+  // acquire: what follows must not be read before the tag
+  const Tag tag(line.tag[way].load(std::memory_order_acquire));
+  if (!tag.shows(key.ports_protocol) || !holds(line, way, key)) return {};
+  const PackedEntry packed(line.entry[way].load(std::memory_order_acquire));
+  // relaxed: the acquiring loads above keep this one behind them
+  if (line.tag[way].load(std::memory_order_relaxed) != tag.word() || packed.state() == State::removed)
+    return {};
+  return {&line, way, packed};
+}
+
+template <class Line>
+auto Table<Line>::look(Line& line, const FlowKey& key) -> Slot {
+  for (unsigned way = 0; way < Line::slots; ++way)
+    if (const Slot slot = look(line, way, key)) return slot;
   return {};
 }
 
-template <class Bucket>
-bool Table<Bucket>::replace(Slot& slot, const Entry& entry) {
+template <class Line>
+auto Table<Line>::find_home(const FlowKey& key, std::uint64_t hash) const -> Slot {
+  Line& line = *home(hash);
+  return look(line, likely_way(line, key), key);
+}
+
+template <class Line>
+auto Table<Line>::find(const FlowKey& key, std::uint64_t hash) const -> Slot {
+  if (const Slot slot = look(*home(hash), key)) return slot;
+  // acquire: an entry that was booked before we looked at its home is found where it is booked
+  const Elsewhere elsewhere(home(hash)->elsewhere.load(std::memory_order_acquire));
+  if (!elsewhere.any()) return {};
+  const auto lines = candidates(hash);
+  for (unsigned i = elsewhere.near() ? 1 : lines_per_bucket; i < lines.size(); ++i)
+    if (const Slot slot = look(*lines[i], key)) return slot;
+  return {};
+}
+
+template <class Line>
+bool Table<Line>::replace(Slot& slot, const Entry& entry) {
+  auto& word = slot.line->entry[slot.way];
   auto expected = slot.packed.word();
   const auto wanted = slot.packed.with(entry);
-  // acq_rel: changes of one entry follow each other; on failure we go on with what the other worker made of
-  // it
-  const bool replaced = slot.bucket->entry[slot.way].compare_exchange_strong(
-      expected, wanted.word(), std::memory_order_acq_rel, std::memory_order_acquire);
-  if (replaced) {
+  // acq_rel: changes of one entry follow each other; on failure (acquire) we go on with what the other worker
+  // made of it
+  if (slot.packed.frozen()) {
+    expected = word.load(std::memory_order_acquire);
+  } else if (word.compare_exchange_strong(expected, wanted.word(), std::memory_order_acq_rel,
+                                          std::memory_order_acquire)) {
     slot.packed = wanted;
     return true;
   }
-  const bool other_connection =
-      PackedEntry(expected).with(Entry{}).word() != slot.packed.with(Entry{}).word();
-  slot.packed = other_connection ? slot.packed.with({.state = State::removed}) : PackedEntry(expected);
+  const PackedEntry now(expected);
+  slot.packed = now.same_use(slot.packed) ? now : slot.packed.with({.state = State::removed});
   return false;
 }
 

@@ -2,68 +2,76 @@
 
 namespace zonelb::conntrack {
 
-template <class Bucket>
-std::optional<Entry> Table<Bucket>::remove(Bucket& bucket, unsigned way, PackedEntry packed, Tag tag,
-                                           Status next) {
+template <class Line>
+FlowKey Table<Line>::key_in(const Line& line, unsigned way, Tag tag) {
+  FlowKey key{};
+  key.ports_protocol = tag.ports_protocol();
+  // acquire: see holds()
+  for (unsigned word = 0; word < Line::address_words; ++word)
+    key.addresses[word] = line.address[way][word].load(std::memory_order_acquire);
+  return key;
+}
+
+template <class Line>
+std::optional<Entry> Table<Line>::remove(Line& line, unsigned way, PackedEntry packed, Tag tag,
+                                         Status next) const {
   auto gone = packed.entry();
   gone.state = State::removed;
   auto expected = packed.word();
-  // First the entry: if a packet has just confirmed it, this fails and it stays. acq_rel: the entry's holders
-  // see it removed before its slot is used again.
-  if (!bucket.entry[way].compare_exchange_strong(expected, packed.with(gone).word(),
-                                                 std::memory_order_acq_rel, std::memory_order_relaxed))
+  // Whoever froze an entry is about to remove it. First the entry: if a packet has just confirmed it, this
+  // fails and it stays. acq_rel: the entry's holders see it removed before its slot is used again.
+  if (packed.frozen() ||
+      !line.entry[way].compare_exchange_strong(expected, packed.with(gone).word(), std::memory_order_acq_rel,
+                                               std::memory_order_relaxed))
     return std::nullopt;
-  // From here on the slot is ours alone. release: the next owner's claim sees the removal.
+  // From here on the slot is ours alone.
+  const auto hash_of_gone = hash(key_in(line, way, tag));
   const std::uint64_t version = next == Status::busy ? tag.version() + 1 : tag.version();
-  bucket.tag[way].store(Tag(0, next, version).word(), std::memory_order_release);
+  // release: the next owner's claim sees the removal
+  line.tag[way].store(Tag(0, next, version).word(), std::memory_order_release);
+  unbook(&line, hash_of_gone);
   return packed.entry();
 }
 
-template <class Bucket>
+template <class Line>
 template <class Ended, class Removed>
-void Table<Bucket>::sweep(std::uint64_t first, std::uint64_t count, std::uint32_t now, Ended&& ended,
-                          Removed&& removed) {
-  for (std::uint64_t i = 0; i < count; ++i) {
-    Bucket& bucket = buckets_[(first + i) % buckets_.size()];
-    for (unsigned way = 0; way < slots_per_bucket; ++way) {
+void Table<Line>::sweep(std::uint64_t first, std::uint64_t count, std::uint32_t now, Ended&& ended,
+                        Removed&& removed) {
+  for (auto at = first % lines_.size(); count > 0; --count, at = at + 1 < lines_.size() ? at + 1 : 0) {
+    Line& line = lines_[at];
+    for (unsigned way = 0; way < Line::slots; ++way) {
       // acquire: the entry read next belongs to this tag or to a later one
-      const Tag tag(bucket.tag[way].load(std::memory_order_acquire));
+      const Tag tag(line.tag[way].load(std::memory_order_acquire));
       if (tag.status() != Status::valid) continue;
-      const PackedEntry packed(bucket.entry[way].load(std::memory_order_acquire));
-      if (bucket.tag[way].load(std::memory_order_relaxed) != tag.word() || packed.state() == State::removed)
+      const PackedEntry packed(line.entry[way].load(std::memory_order_acquire));
+      if (line.tag[way].load(std::memory_order_relaxed) != tag.word() || packed.state() == State::removed)
         continue;
-      const auto seen = bucket.seen[way].load(std::memory_order_relaxed);
+      const auto seen = line.seen[way].load(std::memory_order_relaxed);
       const std::uint32_t idle = now > seen ? now - seen : 0;
       if (!ended(protocol_of(tag), packed.entry(), idle)) continue;
-      if (const auto gone = remove(bucket, way, packed, tag, Status::empty)) removed(*gone);
+      if (const auto gone = remove(line, way, packed, tag, Status::empty)) removed(*gone);
     }
   }
 }
 
-template <class Bucket>
-void Table<Bucket>::prefetch_sweep(std::uint64_t first, std::uint64_t count) const {
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto* line = reinterpret_cast<const char*>(&buckets_[(first + i) % buckets_.size()]);
-    prefetch_line(line);
-    prefetch_line(line + 64);
-  }
+template <class Line>
+void Table<Line>::prefetch_sweep(std::uint64_t first, std::uint64_t count) const {
+  const auto end = std::min<std::uint64_t>(first + count, lines_.size());
+  for (auto at = first; at < end; ++at) prefetch_line(&lines_[at]);
 }
 
-template <class Bucket>
+template <class Line>
 template <class Visit>
-void Table<Bucket>::for_each(std::uint32_t now, Visit&& visit) const {
-  for (const Bucket& bucket : buckets_) {
-    for (unsigned way = 0; way < slots_per_bucket; ++way) {
-      const Tag tag(bucket.tag[way].load(std::memory_order_acquire));
+void Table<Line>::for_each(std::uint32_t now, Visit&& visit) const {
+  for (const Line& line : lines_) {
+    for (unsigned way = 0; way < Line::slots; ++way) {
+      const Tag tag(line.tag[way].load(std::memory_order_acquire));
       if (tag.status() != Status::valid) continue;
-      FlowKey key{};
-      key.ports_protocol = tag.ports_protocol();
-      for (unsigned word = 0; word < Bucket::address_words; ++word)
-        key.addresses[word] = bucket.address[way][word].load(std::memory_order_acquire);
-      const PackedEntry packed(bucket.entry[way].load(std::memory_order_acquire));
-      if (bucket.tag[way].load(std::memory_order_relaxed) != tag.word() || packed.state() == State::removed)
+      const FlowKey key = key_in(line, way, tag);
+      const PackedEntry packed(line.entry[way].load(std::memory_order_acquire));
+      if (line.tag[way].load(std::memory_order_relaxed) != tag.word() || packed.state() == State::removed)
         continue;
-      const auto seen = bucket.seen[way].load(std::memory_order_relaxed);
+      const auto seen = line.seen[way].load(std::memory_order_relaxed);
       visit(key, packed.entry(), now > seen ? now - seen : 0);
     }
   }

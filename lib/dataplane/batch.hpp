@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -18,13 +19,22 @@ namespace zonelb::dataplane {
 /// Positions in a batch that the next stage works on.
 class Selection {
  public:
-  void add(std::uint16_t position) { positions_[count_++] = static_cast<std::uint8_t>(position); }
-  [[nodiscard]] std::span<const std::uint8_t> positions() const { return {positions_.data(), count_}; }
+  void add(std::uint16_t position) { positions_[count_++] = position; }
+  [[nodiscard]] std::span<const std::uint16_t> positions() const { return {positions_.data(), count_}; }
   void clear() { count_ = 0; }
+  /// Takes in the positions of another selection, so that packets keep the order in which they came.
+  void merge(const Selection& other) {
+    const Selection mine = *this;
+    const auto a = mine.positions();
+    const auto b = other.positions();
+    std::merge(a.begin(), a.end(), b.begin(), b.end(), positions_.begin());
+    count_ = static_cast<std::uint16_t>(a.size() + b.size());
+  }
 
  private:
   std::uint16_t count_ = 0;
-  std::array<std::uint8_t, 64> positions_{};
+  // Not bytes, which the compiler would think could be anything's.
+  std::array<std::uint16_t, 64> positions_{};
 };
 
 /// Sets the length of a frame in one buffer.
@@ -62,6 +72,9 @@ struct Context {
   WorkerCounters& counters;
   NeighbourReports& reports;
   Transmit& out;
+
+  conntrack::Patience patience4 = {};
+  conntrack::Patience patience6 = {};
 
   /// Of the batch in hand.
   const Snapshot* snapshot = nullptr;

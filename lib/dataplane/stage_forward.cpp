@@ -94,7 +94,7 @@ void forward_one(Context& context, Batch& batch, std::uint16_t i) {
 }  // namespace
 
 void forward(Context& context, Batch& batch, const Selection& flows) {
-  for (const std::uint8_t i : flows.positions()) forward_one(context, batch, i);
+  for (const std::uint16_t i : flows.positions()) forward_one(context, batch, i);
 }
 
 }  // namespace zonelb::dataplane

@@ -14,7 +14,7 @@ void match_family(Context& context, Batch& batch, Selection& flows, const Addres
                   const Table& table, Words words) {
   const Selection all = flows;
   flows.clear();
-  for (const std::uint8_t i : all.positions()) {
+  for (const std::uint16_t i : all.positions()) {
     const auto& key = batch.parsed[i].key;
     const LocalAddress* local = addresses.find(words(key));
     if (local == nullptr || !local->is_vip()) [[unlikely]] {
@@ -29,6 +29,7 @@ void match_family(Context& context, Batch& batch, Selection& flows, const Addres
     }
     batch.rule[i] = rule;
     batch.hash[i] = table.hash(key);
+    table.prefetch_home(batch.hash[i]);
     flows.add(i);
   }
 }

@@ -25,20 +25,24 @@ bool is_for(const net::Mac& mac, const std::uint8_t* frame) {
   return packet::header<packet::Ethernet>(frame).destination == mac;
 }
 
-void parse_one(Context& context, Batch& batch, std::uint16_t i) {
+/// Whole in one buffer, with its VLAN tag, if any, in place?
+bool is_plain(const rte_mbuf& frame) {
+  return frame.nb_segs == 1 && (frame.ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) == 0;
+}
+
+/// Any frame that is not a flow to us like most.
+void parse_other(Context& context, Batch& batch, std::uint16_t i) {
   rte_mbuf* frame = batch.frame[i];
   packet::Parsed& parsed = batch.parsed[i];
   const std::uint8_t* bytes = batch.bytes(i);
   const PortView& port = context.in();
-  if (frame->nb_segs != 1) [[unlikely]]
-    return context.drop(frame, DropReason::multi_segment);
+  if (frame->nb_segs != 1) return context.drop(frame, DropReason::multi_segment);
   packet::parse(bytes, frame->data_len, checksum_known_good(*frame), parsed);
-  if (parsed.kind == Kind::dropped) [[unlikely]]
-    return context.drop(frame, parsed.reason);
+  if (parsed.kind == Kind::dropped) return context.drop(frame, parsed.reason);
   parsed.vlan = vlan_of(*frame, parsed);
-  if (port.vlan != packet::no_vlan && parsed.vlan != port.vlan) [[unlikely]]
+  if (port.vlan != packet::no_vlan && parsed.vlan != port.vlan)
     return context.drop(frame, DropReason::vlan_mismatch);
-  if (parsed.kind == Kind::flow4 && is_for(port.mac, bytes)) [[likely]] {
+  if (parsed.kind == Kind::flow4 && is_for(port.mac, bytes)) {
     batch.flows4.add(i);
   } else if (parsed.kind == Kind::flow6 && is_for(port.mac, bytes)) {
     batch.flows6.add(i);
@@ -52,9 +56,23 @@ void parse_one(Context& context, Batch& batch, std::uint16_t i) {
 void parse(Context& context, Batch& batch) {
   batch.flows4.clear();
   batch.flows6.clear();
+  const net::Mac mac = context.in().mac;
+  const std::uint16_t vlan = context.in().vlan;
   for (std::uint16_t i = 0; i < batch.size; ++i) {
     if (i + prefetch_ahead < batch.size) rte_prefetch0(batch.bytes(i + prefetch_ahead));
-    parse_one(context, batch, i);
+    const rte_mbuf& frame = *batch.frame[i];
+    const std::uint8_t* bytes = batch.bytes(i);
+    packet::Parsed& parsed = batch.parsed[i];
+    const bool common = is_plain(frame) &&
+                        packet::parse_common(bytes, frame.data_len, checksum_known_good(frame), parsed) &&
+                        (vlan == packet::no_vlan || parsed.vlan == vlan) && is_for(mac, bytes);
+    if (!common) [[unlikely]] {
+      parse_other(context, batch, i);
+    } else if (parsed.kind == Kind::flow4) {
+      batch.flows4.add(i);
+    } else {
+      batch.flows6.add(i);
+    }
   }
 }
 

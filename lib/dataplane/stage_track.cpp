@@ -1,6 +1,5 @@
 #include "dataplane/stage_track.hpp"
 
-#include <algorithm>
 #include <optional>
 
 namespace zonelb::dataplane {
@@ -13,10 +12,6 @@ using packet::DropReason;
 /// Races with other workers over one connection that we take part in before we forward without an entry.
 constexpr unsigned max_rounds = 4;
 
-/// Flows whose memory is sent for before it is their turn: enough to hide DRAM, few enough for a core's miss
-/// buffers, beyond which prefetches are lost.
-constexpr std::size_t prefetch_ahead = 12;
-
 /// One flow of the batch.
 struct Flow {
   const packet::Parsed& parsed;
@@ -26,6 +21,17 @@ struct Flow {
   [[nodiscard]] bool tcp() const { return parsed.key.ports_protocol >> 32 == packet::ip_protocol::tcp; }
   [[nodiscard]] bool opens() const { return tcp() && conntrack::opens_connection(parsed.tcp_flags); }
 };
+
+Flow flow_at(const Context& context, const Batch& batch, std::uint16_t i) {
+  return {batch.parsed[i], context.snapshot->layout->rules[batch.rule[i]], batch.hash[i]};
+}
+
+conntrack::Patience& patience(Context& context, const conntrack::Table4&) {
+  return context.patience4;
+}
+conntrack::Patience& patience(Context& context, const conntrack::Table6&) {
+  return context.patience6;
+}
 
 policy::Tuple tuple_of(const packet::Parsed& parsed) {
   const auto& key = parsed.key;
@@ -84,18 +90,23 @@ void count_placed(Context& context, const Flow& flow, const Placement& placement
   context.block->choices[service.first_choice + index].add(1);
 }
 
-/// Does this packet belong to the connection in `slot`? Then its state and time are brought up to date. A SYN
-/// after the handshake, and an entry whose connection was ended, ask for a new placement.
+/// Is it still for the entry's backend to serve this flow? A SYN after the handshake, and an entry whose
+/// connection was ended, ask for a new placement.
+bool still_serves(const Context& context, const Flow& flow, const Entry& entry) {
+  return entry.state != State::removed && standing(*context.snapshot, entry, flow.tcp()) == Standing::live &&
+         context.snapshot->targets[entry.target].service == flow.rule.service &&
+         !(flow.opens() && entry.state != State::syn);
+}
+
+/// Does this packet belong to the connection in `slot`? Then its state and time are brought up to date.
 template <class Table>
 bool keeps(const Context& context, const Flow& flow, typename Table::Slot& slot) {
   for (unsigned round = 0; round < max_rounds; ++round) {
     Entry entry = slot.entry();
-    if (entry.state == State::removed || standing(*context.snapshot, entry, flow.tcp()) != Standing::live ||
-        context.snapshot->targets[entry.target].service != flow.rule.service ||
-        (flow.opens() && entry.state != State::syn))
-      return false;
+    if (!still_serves(context, flow, entry)) return false;
     const State next = conntrack::next_state(entry.state, flow.parsed.tcp_flags);
-    if (next != entry.state) {
+    // An entry on the move keeps its backend; its state can wait for the next packet.
+    if (next != entry.state && !slot.packed.frozen()) {
       entry.state = next;
       if (!Table::replace(slot, entry)) continue;
     }
@@ -121,7 +132,8 @@ Entry record(Context& context, const Flow& flow, const Placement& placement, Tab
         return placement.entry;
       }
     } else {
-      const auto insertion = table.insert(flow.parsed.key, flow.hash, placement.entry, context.now);
+      const auto insertion =
+          table.insert(flow.parsed.key, flow.hash, placement.entry, context.now, patience(context, table));
       if (insertion.evicted) {
         count_ended(context, *insertion.evicted);
         context.counters.evictions.add(1);
@@ -146,36 +158,70 @@ Entry record(Context& context, const Flow& flow, const Placement& placement, Tab
   return placement.entry;
 }
 
+/// Nothing about the connection changes but its time: it is confirmed, goes on, and its backend is still its
+/// own.
+template <class Table>
+bool goes_on(const Target* targets, std::size_t target_count, const Flow& flow,
+             const typename Table::Slot& slot) {
+  const Entry entry = slot.entry();
+  if (entry.state != State::confirmed || entry.target >= target_count) return false;
+  const Target& target = targets[entry.target];
+  return target.epoch[flow.tcp() ? 1 : 0] == entry.epoch && target.in_use &&
+         target.service == flow.rule.service && !conntrack::changes_confirmed(flow.parsed.tcp_flags);
+}
+
+/// Notes where the flow at `i` goes.
+void send_to(const Context& context, Batch& batch, Selection& flows, std::uint16_t i, const Entry& entry) {
+  batch.target[i] = entry.target;
+  // A newer snapshot than ours may know more zones.
+  batch.zone[i] = entry.client_zone < context.snapshot->zone_count() ? entry.client_zone : policy::no_zone;
+  flows.add(i);
+}
+
+/// Flows that are not at home: elsewhere in the table, or new.
+template <class Table>
+void track_others(Context& context, Batch& batch, const Selection& others, Selection& flows, Table& table) {
+  Selection found;
+  for (const std::uint16_t i : others.positions()) {
+    const Flow flow = flow_at(context, batch, i);
+    auto slot = table.find(flow.parsed.key, flow.hash);
+    if (slot && keeps<Table>(context, flow, slot)) {
+      send_to(context, batch, found, i, slot.entry());
+      continue;
+    }
+    Placement placement;
+    if (const auto refusal = place(context, flow, placement)) {
+      context.drop(batch.frame[i], *refusal);
+    } else {
+      send_to(context, batch, found, i, record(context, flow, placement, table, slot));
+    }
+  }
+  flows.merge(found);
+}
+
 }  // namespace
 
 template <class Table>
 void track(Context& context, Batch& batch, Selection& flows, Table& table) {
   const Selection all = flows;
-  const auto positions = all.positions();
+  Selection others;
   flows.clear();
-  for (std::size_t ahead = 0; ahead < std::min(prefetch_ahead, positions.size()); ++ahead)
-    table.prefetch(batch.hash[positions[ahead]]);
-  for (std::size_t at = 0; at < positions.size(); ++at) {
-    const std::uint8_t i = positions[at];
-    if (at + prefetch_ahead < positions.size()) table.prefetch(batch.hash[positions[at + prefetch_ahead]]);
-    const Flow flow{batch.parsed[i], context.snapshot->layout->rules[batch.rule[i]], batch.hash[i]};
-    auto slot = table.find(flow.parsed.key, flow.hash);
-    Entry entry;
-    if (slot && keeps<Table>(context, flow, slot)) [[likely]] {
-      entry = slot.entry();
+  const Target* targets = context.snapshot->targets.data();
+  const std::size_t target_count = context.snapshot->targets.size();
+  for (const std::uint16_t i : all.positions()) {
+    const Flow flow = flow_at(context, batch, i);
+    auto slot = table.find_home(flow.parsed.key, flow.hash);
+    if (slot && goes_on<Table>(targets, target_count, flow, slot)) [[likely]] {
+      Table::touch(slot, context.now);
+      send_to(context, batch, flows, i, slot.entry());
+    } else if (slot && keeps<Table>(context, flow, slot)) {
+      send_to(context, batch, flows, i, slot.entry());
     } else {
-      Placement placement;
-      if (const auto refusal = place(context, flow, placement)) {
-        context.drop(batch.frame[i], *refusal);
-        continue;
-      }
-      entry = record(context, flow, placement, table, slot);
+      table.prefetch_rest(flow.hash);
+      others.add(i);
     }
-    batch.target[i] = entry.target;
-    // A newer snapshot than ours may know more zones.
-    batch.zone[i] = entry.client_zone < context.snapshot->zone_count() ? entry.client_zone : policy::no_zone;
-    flows.add(i);
   }
+  if (!others.positions().empty()) track_others(context, batch, others, flows, table);
 }
 
 template void track(Context&, Batch&, Selection&, conntrack::Table4&);

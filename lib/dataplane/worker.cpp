@@ -8,8 +8,8 @@
 namespace zonelb::dataplane {
 namespace {
 
-/// Table buckets aged per turn: little enough to hide behind a burst.
-constexpr std::uint64_t buckets_per_turn = 4;
+/// Table lines aged per turn: little enough to hide behind a burst.
+constexpr std::uint64_t lines_per_turn = 8;
 /// Tries to send a burst before what is left of it is dropped.
 constexpr unsigned send_attempts = 4;
 
@@ -91,9 +91,9 @@ void Worker::flush() {
 
 template <class Table>
 void Worker::sweep_table(const Snapshot& snapshot, Table& table, std::uint64_t& cursor, std::uint64_t& left) {
-  const std::uint64_t begin = table.bucket_count() * wiring_.index / wiring_.workers;
-  const std::uint64_t share = table.bucket_count() * (wiring_.index + 1) / wiring_.workers - begin;
-  const std::uint64_t count = std::min({buckets_per_turn, left, share - cursor});
+  const std::uint64_t begin = table.line_count() * wiring_.index / wiring_.workers;
+  const std::uint64_t share = table.line_count() * (wiring_.index + 1) / wiring_.workers - begin;
+  const std::uint64_t count = std::min({lines_per_turn, left, share - cursor});
   if (count == 0) return;
   Context& context = pipeline_.context();
   table.sweep(
@@ -111,7 +111,7 @@ void Worker::sweep_table(const Snapshot& snapshot, Table& table, std::uint64_t& 
   left -= count;
   cursor += count;
   if (cursor == share) cursor = 0;
-  table.prefetch_sweep(begin + cursor, std::min(buckets_per_turn, share - cursor));
+  table.prefetch_sweep(begin + cursor, std::min(lines_per_turn, share - cursor));
 }
 
 void Worker::sweep(const Snapshot& snapshot) {
@@ -127,8 +127,8 @@ void Worker::keep_time(std::uint64_t cycles) {
   now_ = static_cast<std::uint32_t>(cycles / rte_get_tsc_hz());
   next_second_ = (std::uint64_t{now_} + 1) * rte_get_tsc_hz();
   const Context& context = pipeline_.context();
-  left4_ = context.table4.bucket_count() / wiring_.workers + 1;
-  left6_ = context.table6.bucket_count() / wiring_.workers + 1;
+  left4_ = context.table4.line_count() / wiring_.workers + 1;
+  left6_ = context.table6.line_count() / wiring_.workers + 1;
 }
 
 }  // namespace zonelb::dataplane

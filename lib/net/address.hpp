@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -71,10 +72,20 @@ class Mac {
   [[nodiscard]] constexpr bool is_group() const { return (bytes_[0] & 1) != 0; }
   [[nodiscard]] std::string to_string() const;
 
-  friend constexpr bool operator==(const Mac&, const Mac&) = default;
+  // Not `= default`, for which gcc calls memcmp: each packet's destination is compared.
+  friend constexpr bool operator==(const Mac& a, const Mac& b) {
+    const auto [first, last] = std::bit_cast<Words>(a.bytes_);
+    const auto [other_first, other_last] = std::bit_cast<Words>(b.bytes_);
+    return ((first ^ other_first) | static_cast<std::uint32_t>(last ^ other_last)) == 0;
+  }
   friend constexpr auto operator<=>(const Mac&, const Mac&) = default;
 
  private:
+  struct __attribute__((packed)) Words {
+    std::uint32_t first;
+    std::uint16_t last;
+  };
+
   Bytes bytes_{};
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -12,11 +13,19 @@ namespace zonelb::packet {
 /// True when an IPv4 header without options sums up right. Inline: every packet of a port without checksum
 /// offload passes here.
 [[nodiscard]] inline bool ipv4_checksum_is_good(const Ipv4& ip) {
-  std::uint32_t words[5];
-  std::memcpy(words, &ip, sizeof(words));
-  const net::PartialSum sum =
-      net::PartialSum{words[0]} + words[1] + words[2] + words[3] + net::PartialSum{words[4]};
-  return net::checksum_fold(sum) == 0;
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(&ip);
+  std::uint64_t sum = 0;
+  std::uint64_t middle = 0;
+  std::uint32_t end = 0;
+  std::memcpy(&sum, bytes, 8);
+  std::memcpy(&middle, bytes + 8, 8);
+  std::memcpy(&end, bytes + 16, 4);
+  // One's complement sums have their carries come around, in words of any size (RFC 1071 2): a sum added to
+  // itself turned by half its width has the sum of both halves, carry included, in its upper half.
+  sum += static_cast<std::uint64_t>(__builtin_add_overflow(sum, middle, &sum));
+  sum += static_cast<std::uint64_t>(__builtin_add_overflow(sum, end, &sum));
+  const auto half = static_cast<std::uint32_t>((sum + std::rotl(sum, 32)) >> 32);
+  return half + std::rotl(half, 16) >= 0xffff0000;
 }
 
 /// The checksum to store in a message of which the checksum field is zero; zero when a message with its

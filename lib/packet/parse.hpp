@@ -26,7 +26,8 @@ enum class Kind : std::uint8_t { flow4, flow6, echo4, echo6, arp, nd, dropped, o
 /// What the stages after parse need to know of a frame: one cache line.
 struct alignas(64) Parsed {
   /// Addresses: of every IP packet whose basic header lies in the frame, also of a dropped one. Ports: of
-  /// flows. Protocol: the one behind options and extension headers.
+  /// flows. Protocol: the one behind options and
+  /// extension headers.
   conntrack::FlowKey key;
   /// Bytes from the IP header to the end of the packet (padding excluded); of ARP, to the end of the frame.
   std::uint16_t l3_length;
@@ -70,8 +71,9 @@ inline bool parse_ports(const std::uint8_t* l4, std::uint32_t length, std::uint8
   return udp_length >= sizeof(Udp) && udp_length <= length;
 }
 
-inline bool is_tcp_or_udp(std::uint8_t protocol) {
-  return protocol == ip_protocol::tcp || protocol == ip_protocol::udp;
+constexpr bool is_tcp_or_udp(std::uint8_t protocol) {
+  constexpr std::uint32_t both = 1U << ip_protocol::tcp | 1U << ip_protocol::udp;
+  return protocol < 32 && (both >> protocol & 1) != 0;
 }
 
 inline bool is_vlan(net::be16 type) {
@@ -93,27 +95,29 @@ inline void copy_addresses(const Ipv6& ip, conntrack::FlowKey& key) {
   std::memcpy(key.addresses.data(), &ip.source, sizeof(key.addresses));
 }
 
-/// `frame` holds at least an IPv4 header and eight bytes from `l3` on.
+/// `frame` holds at least an IPv4 header and eight bytes from `l3` on. The tests are taken together, as all
+/// of them pass nearly always.
 inline bool parse_flow4(const std::uint8_t* frame, std::uint32_t l3, std::uint32_t length,
                         bool ip_checksum_known_good, Parsed& out) {
   constexpr std::uint32_t header_length = sizeof(Ipv4);
   constexpr std::uint32_t least = header_length + sizeof(Udp);
-  constexpr std::uint16_t fragmented = Ipv4::more_fragments | Ipv4::fragment_offset;
+  constexpr net::be16 fragmented = std::uint16_t{Ipv4::more_fragments | Ipv4::fragment_offset};
   const auto& ip = header<Ipv4>(frame + l3);
   const std::uint32_t total = ip.total_length.value();
-  const std::uint16_t fragment = ip.fragment.value();
-  if (ip.version_length != Ipv4::version_without_options || (fragment & fragmented) != 0 ||
-      total - least > length - l3 - least || !is_tcp_or_udp(ip.protocol) || is_impossible_source(ip.source) ||
-      !(ip_checksum_known_good || ipv4_checksum_is_good(ip))) {
-    return false;
-  }
+  const auto unusual = static_cast<std::uint32_t>(ip.version_length ^ Ipv4::version_without_options) |
+                       (std::uint32_t{ip.fragment.raw()} & fragmented.raw()) |
+                       static_cast<std::uint32_t>(total - least > length - l3 - least) |
+                       static_cast<std::uint32_t>(!is_tcp_or_udp(ip.protocol)) |
+                       static_cast<std::uint32_t>(is_impossible_source(ip.source));
+  if (unusual != 0 || !(ip_checksum_known_good || ipv4_checksum_is_good(ip))) return false;
   copy_addresses(ip, out.key);
   out.l3_length = static_cast<std::uint16_t>(total);
   out.l4_offset = static_cast<std::uint16_t>(l3 + header_length);
-  out.traffic_class = ip.tos;
-  out.dont_fragment = (fragment & Ipv4::dont_fragment) != 0;
+  out.l3_offset = static_cast<std::uint8_t>(l3);
   out.kind = Kind::flow4;
-  return parse_ports(frame + out.l4_offset, out.l3_length - header_length, ip.protocol, out);
+  out.traffic_class = ip.tos;
+  out.dont_fragment = (ip.fragment.raw() & net::be16(Ipv4::dont_fragment).raw()) != 0;
+  return parse_ports(frame + l3 + header_length, total - header_length, ip.protocol, out);
 }
 
 inline bool parse_flow6(const std::uint8_t* frame, std::uint32_t l3, std::uint32_t length, Parsed& out) {
@@ -127,41 +131,40 @@ inline bool parse_flow6(const std::uint8_t* frame, std::uint32_t l3, std::uint32
   copy_addresses(ip, out.key);
   out.l3_length = static_cast<std::uint16_t>(sizeof(Ipv6) + payload);
   out.l4_offset = static_cast<std::uint16_t>(l3 + sizeof(Ipv6));
+  out.l3_offset = static_cast<std::uint8_t>(l3);
   out.traffic_class = ip.traffic_class();
   out.dont_fragment = true;
   out.kind = Kind::flow6;
   return parse_ports(frame + out.l4_offset, payload, ip.next_header, out);
 }
 
-/// TCP and UDP without options, extension headers or faults, which is nearly all there is. False for the
-/// rest, with `out` half written.
+}  // namespace detail
+
+/// parse() for TCP and UDP without options, extension headers or faults, which is nearly all there is. False
+/// for the rest, with `out` half written.
 inline bool parse_common(const std::uint8_t* frame, std::uint32_t length, bool ip_checksum_known_good,
                          Parsed& out) {
   constexpr std::uint32_t least = sizeof(Ethernet) + sizeof(Ipv4) + sizeof(Udp);
   if (length < least) return false;
-  std::uint32_t l3 = sizeof(Ethernet);
-  net::be16 type = header<Ethernet>(frame).type;
+  const net::be16 type = header<Ethernet>(frame).type;
   out.vlan = no_vlan;
-  if (is_vlan(type)) {
-    if (length < least + sizeof(Vlan)) return false;
-    const auto& tag = header<Vlan>(frame + l3);
-    out.vlan = vlan_number(tag.control);
-    type = tag.type;
-    l3 += sizeof(Vlan);
-  }
-  out.l3_offset = static_cast<std::uint8_t>(l3);
-  if (type == ethertype::ipv4) return parse_flow4(frame, l3, length, ip_checksum_known_good, out);
-  return type == ethertype::ipv6 && parse_flow6(frame, l3, length, out);
+  if (type == ethertype::ipv4) [[likely]]
+    return detail::parse_flow4(frame, sizeof(Ethernet), length, ip_checksum_known_good, out);
+  if (type == ethertype::ipv6) return detail::parse_flow6(frame, sizeof(Ethernet), length, out);
+  if (!detail::is_vlan(type) || length < least + sizeof(Vlan)) return false;
+  constexpr std::uint32_t l3 = sizeof(Ethernet) + sizeof(Vlan);
+  const auto& tag = header<Vlan>(frame + sizeof(Ethernet));
+  out.vlan = detail::vlan_number(tag.control);
+  if (tag.type == ethertype::ipv4) return detail::parse_flow4(frame, l3, length, ip_checksum_known_good, out);
+  return tag.type == ethertype::ipv6 && detail::parse_flow6(frame, l3, length, out);
 }
-
-}  // namespace detail
 
 /// Reads a frame of `length` bytes (without FCS) into `out`, untagged or with one VLAN tag. Whatever the
 /// bytes, it reads none beyond the frame and `out.kind` says what they are, or `out.reason` why they are
 /// nothing. The IPv4 header checksum is verified unless the port says that it is good; those of TCP and UDP
 /// are left to the backend (semantics.md section 6).
 inline void parse(const std::uint8_t* frame, std::uint32_t length, bool ip_checksum_known_good, Parsed& out) {
-  if (!detail::parse_common(frame, length, ip_checksum_known_good, out)) [[unlikely]] {
+  if (!parse_common(frame, length, ip_checksum_known_good, out)) [[unlikely]] {
     parse_fully(frame, length, ip_checksum_known_good, out);
   }
 }

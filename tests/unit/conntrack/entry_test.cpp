@@ -1,7 +1,7 @@
 #include "conntrack/entry.hpp"
 
 #include "catch.hpp"
-#include "conntrack/bucket.hpp"
+#include "conntrack/line.hpp"
 
 using namespace zonelb::conntrack;
 

@@ -14,6 +14,8 @@ namespace {
 
 constexpr unsigned threads = 4;
 
+thread_local Patience patience;
+
 FlowKey key(std::uint64_t number) {
   return {{number, 1, 2, 3}, number & 0xffff};
 }
@@ -35,7 +37,7 @@ TEMPLATE_TEST_CASE("writers that insert one key at once end with one entry, the 
   run_in_threads([&](unsigned thread) {
     for (std::uint64_t i = 0; i < keys; ++i) {
       const auto insertion =
-          table.insert(key(i), table.hash(key(i)), Entry{thread, 0, 0, State::confirmed}, 1);
+          table.insert(key(i), table.hash(key(i)), Entry{thread, 0, 0, State::confirmed}, 1, patience);
       got[i][thread] = insertion.outcome == TestType::Outcome::full ? 99 : insertion.slot.entry().target;
     }
   });
@@ -58,7 +60,7 @@ TEMPLATE_TEST_CASE("one hot key, inserted and removed by all, never has two owne
   run_in_threads([&](unsigned thread) {
     for (int round = 0; round < rounds; ++round) {
       const auto insertion =
-          table.insert(key(1), table.hash(key(1)), Entry{thread, 0, 0, State::confirmed}, 1);
+          table.insert(key(1), table.hash(key(1)), Entry{thread, 0, 0, State::confirmed}, 1, patience);
       got[thread].store(insertion.slot.entry().target, std::memory_order_relaxed);
       gate.arrive_and_wait();
       if (thread == 0) {
@@ -66,7 +68,7 @@ TEMPLATE_TEST_CASE("one hot key, inserted and removed by all, never has two owne
           if (target.load(std::memory_order_relaxed) != got[0].load(std::memory_order_relaxed))
             ++disagreements;
         table.sweep(
-            0, table.bucket_count(), 1, [](std::uint8_t, const Entry&, std::uint32_t) { return true; },
+            0, table.line_count(), 1, [](std::uint8_t, const Entry&, std::uint32_t) { return true; },
             [](const Entry&) {});
       }
       gate.arrive_and_wait();
@@ -98,7 +100,8 @@ TEMPLATE_TEST_CASE("find, insert, replace, sweep and eviction at once never show
         TestType::replace(slot, Entry{static_cast<std::uint32_t>(number), 1, 0, State::confirmed});
         if (slot.entry().state != State::removed && slot.entry().target != number) ++foreign;
       } else {
-        const auto insertion = table.insert(key(number), hash, entry, static_cast<std::uint32_t>(step));
+        const auto insertion =
+            table.insert(key(number), hash, entry, static_cast<std::uint32_t>(step), patience);
         if (insertion.outcome != TestType::Outcome::full && insertion.slot.entry().target != number)
           ++foreign;
         if (insertion.outcome == TestType::Outcome::inserted) ++mine;
@@ -117,4 +120,42 @@ TEMPLATE_TEST_CASE("find, insert, replace, sweep and eviction at once never show
   for (const auto& part : balance) expected += part.load(std::memory_order_relaxed);
   CHECK(foreign == 0);
   CHECK(entries == expected);
+}
+
+TEMPLATE_TEST_CASE("entries that are moved to make room are never lost and never doubled", "", Table4,
+                   Table6) {
+  constexpr std::uint64_t slots = 512;
+  constexpr std::uint64_t kept = slots * 6 / 10;
+  constexpr int steps = 4000;
+  TestType table(slots, 1);
+  for (std::uint64_t i = 0; i < kept; ++i)
+    table.insert(key(i), table.hash(key(i)), Entry{static_cast<std::uint32_t>(i), 0, 0, State::confirmed}, 1,
+                 patience);
+  std::atomic<std::uint64_t> wrong{0};
+  run_in_threads([&](unsigned thread) {
+    std::mt19937_64 random(thread + 1);
+    for (int step = 0; step < steps; ++step) {
+      // Others come and go around them, up to a nearly full table.
+      const auto guest = kept + random() % (slots * 45 / 100);
+      table.insert(key(guest), table.hash(key(guest)),
+                   Entry{static_cast<std::uint32_t>(guest), 0, 0, State::confirmed}, 1, patience);
+      const auto number = random() % kept;
+      const auto insertion = table.insert(key(number), table.hash(key(number)),
+                                          Entry{1'000'000, 0, 0, State::confirmed}, 1, patience);
+      if (insertion.outcome != TestType::Outcome::existed || insertion.slot.entry().target != number) ++wrong;
+      table.sweep(
+          random(), 2, 1,
+          [&](std::uint8_t, const Entry& entry, std::uint32_t) { return entry.target >= kept; },
+          [](const Entry&) {});
+    }
+  });
+  CHECK(wrong == 0);
+  std::vector<unsigned> times(kept + slots);
+  table.for_each(1, [&](const FlowKey& found, const Entry& entry, std::uint32_t) {
+    ++times[found.addresses[0]];
+    if (entry.target != found.addresses[0]) ++wrong;
+  });
+  CHECK(wrong == 0);
+  for (std::uint64_t i = 0; i < kept; ++i) CHECK(times[i] == 1);
+  for (std::uint64_t i = kept; i < times.size(); ++i) CHECK(times[i] <= 1);
 }

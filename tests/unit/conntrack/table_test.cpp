@@ -9,6 +9,8 @@ using namespace zonelb::conntrack;
 
 namespace {
 
+thread_local Patience patience;
+
 FlowKey key(std::uint64_t number) {
   return {{number, number * 3, number * 5, number * 7}, (number * 11) & 0xffffffffffULL};
 }
@@ -24,7 +26,7 @@ std::uint64_t count(const T& table) {
 
 template <class T>
 void fill(T& table, const Entry& entry, std::uint64_t attempts) {
-  for (std::uint64_t i = 0; i < attempts; ++i) table.insert(key(i), table.hash(key(i)), entry, 1);
+  for (std::uint64_t i = 0; i < attempts; ++i) table.insert(key(i), table.hash(key(i)), entry, 1, patience);
 }
 
 }  // namespace
@@ -33,7 +35,7 @@ TEMPLATE_TEST_CASE("what is inserted is found, what is not is not", "", Table4, 
   TestType table(10000, 1);
   for (std::uint64_t i = 0; i < 5000; ++i) {
     const Entry entry{static_cast<std::uint32_t>(i), 7, 3, State::syn};
-    const auto inserted = table.insert(key(i), table.hash(key(i)), entry, 1);
+    const auto inserted = table.insert(key(i), table.hash(key(i)), entry, 1, patience);
     REQUIRE(inserted.outcome == TestType::Outcome::inserted);
     REQUIRE(inserted.slot.entry() == entry);
   }
@@ -49,7 +51,7 @@ TEMPLATE_TEST_CASE("what is inserted is found, what is not is not", "", Table4, 
 TEMPLATE_TEST_CASE("each part of the key counts", "", Table4, Table6) {
   TestType table(1000, 1);
   const auto original = key(42);
-  table.insert(original, table.hash(original), confirmed, 1);
+  table.insert(original, table.hash(original), confirmed, 1, patience);
   const unsigned words = std::is_same_v<TestType, Table4> ? 1 : 4;
   for (unsigned word = 0; word < words; ++word) {
     auto other = original;
@@ -65,8 +67,8 @@ TEMPLATE_TEST_CASE("each part of the key counts", "", Table4, Table6) {
 
 TEMPLATE_TEST_CASE("a second insert gets the first one's entry", "", Table4, Table6) {
   TestType table(1000, 1);
-  table.insert(key(1), table.hash(key(1)), confirmed, 1);
-  const auto second = table.insert(key(1), table.hash(key(1)), Entry{9, 9, 9, State::syn}, 2);
+  table.insert(key(1), table.hash(key(1)), confirmed, 1, patience);
+  const auto second = table.insert(key(1), table.hash(key(1)), Entry{9, 9, 9, State::syn}, 2, patience);
   CHECK(second.outcome == TestType::Outcome::existed);
   CHECK(second.slot.entry() == confirmed);
   CHECK(count(table) == 1);
@@ -77,7 +79,7 @@ TEMPLATE_TEST_CASE("a full table refuses rather than touch confirmed entries", "
   fill(table, confirmed, 4000);
   const auto before = count(table);
   CHECK(before == table.capacity());
-  const auto refused = table.insert(key(5000), table.hash(key(5000)), confirmed, 2);
+  const auto refused = table.insert(key(5000), table.hash(key(5000)), confirmed, 2, patience);
   CHECK(refused.outcome == TestType::Outcome::full);
   CHECK_FALSE(refused.evicted.has_value());
   CHECK(count(table) == before);
@@ -88,9 +90,9 @@ TEMPLATE_TEST_CASE("a full table gives up its oldest unconfirmed entry", "", Tab
   for (std::uint64_t i = 0; count(table) < 8; ++i) {
     const Entry entry{static_cast<std::uint32_t>(count(table)), 0, 0,
                       count(table) % 2 == 0 ? State::syn : State::confirmed};
-    table.insert(key(i), table.hash(key(i)), entry, static_cast<std::uint32_t>(100 - count(table)));
+    table.insert(key(i), table.hash(key(i)), entry, static_cast<std::uint32_t>(100 - count(table)), patience);
   }
-  const auto inserted = table.insert(key(1000), table.hash(key(1000)), confirmed, 200);
+  const auto inserted = table.insert(key(1000), table.hash(key(1000)), confirmed, 200, patience);
   REQUIRE(inserted.outcome == TestType::Outcome::inserted);
   REQUIRE(inserted.evicted.has_value());
   CHECK(inserted.evicted->target == 6);
@@ -100,15 +102,14 @@ TEMPLATE_TEST_CASE("a full table gives up its oldest unconfirmed entry", "", Tab
 TEMPLATE_TEST_CASE("a sweep removes what has ended, once", "", Table4, Table6) {
   TestType table(1000, 1);
   for (std::uint64_t i = 0; i < 100; ++i)
-    table.insert(key(i), table.hash(key(i)), Entry{static_cast<std::uint32_t>(i), 0, 0, State::confirmed},
-                 10);
+    table.insert(key(i), table.hash(key(i)), Entry{static_cast<std::uint32_t>(i), 0, 0, State::confirmed}, 10,
+                 patience);
   table.touch(table.find(key(50), table.hash(key(50))), 100);
 
   std::vector<std::uint32_t> removed;
   const auto sweep = [&] {
     table.sweep(
-        7, table.bucket_count(), 100,
-        [](std::uint8_t, const Entry&, std::uint32_t idle) { return idle >= 90; },
+        7, table.line_count(), 100, [](std::uint8_t, const Entry&, std::uint32_t idle) { return idle >= 90; },
         [&](const Entry& entry) { removed.push_back(entry.target); });
   };
   sweep();
@@ -121,7 +122,7 @@ TEMPLATE_TEST_CASE("a sweep removes what has ended, once", "", Table4, Table6) {
 TEMPLATE_TEST_CASE("replacing loses against a change in between and tells what stands there", "", Table4,
                    Table6) {
   TestType table(1000, 1);
-  auto mine = table.insert(key(1), table.hash(key(1)), Entry{1, 0, 0, State::syn}, 1).slot;
+  auto mine = table.insert(key(1), table.hash(key(1)), Entry{1, 0, 0, State::syn}, 1, patience).slot;
   auto theirs = mine;
   REQUIRE(TestType::replace(theirs, Entry{2, 0, 0, State::confirmed}));
   CHECK_FALSE(TestType::replace(mine, Entry{3, 0, 0, State::confirmed}));
@@ -132,9 +133,9 @@ TEMPLATE_TEST_CASE("replacing loses against a change in between and tells what s
 
 TEMPLATE_TEST_CASE("a holder of a slot that was used again cannot change its new owner", "", Table4, Table6) {
   TestType table(8, 1);
-  auto stale = table.insert(key(1), table.hash(key(1)), confirmed, 1).slot;
+  auto stale = table.insert(key(1), table.hash(key(1)), confirmed, 1, patience).slot;
   table.sweep(
-      0, table.bucket_count(), 1, [](std::uint8_t, const Entry&, std::uint32_t) { return true; },
+      0, table.line_count(), 1, [](std::uint8_t, const Entry&, std::uint32_t) { return true; },
       [](const Entry&) {});
   auto again = stale;
   CHECK_FALSE(TestType::replace(again, Entry{5, 0, 0, State::confirmed}));
@@ -142,11 +143,69 @@ TEMPLATE_TEST_CASE("a holder of a slot that was used again cannot change its new
 
   std::uint64_t owner = 2;
   for (; count(table) == 0 || !table.find(key(owner), table.hash(key(owner))) ||
-         table.find(key(owner), table.hash(key(owner))).bucket != stale.bucket ||
+         table.find(key(owner), table.hash(key(owner))).line != stale.line ||
          table.find(key(owner), table.hash(key(owner))).way != stale.way;
        ++owner)
-    table.insert(key(owner + 1), table.hash(key(owner + 1)), confirmed, 1);
+    table.insert(key(owner + 1), table.hash(key(owner + 1)), confirmed, 1, patience);
   CHECK_FALSE(TestType::replace(stale, Entry{5, 0, 0, State::confirmed}));
   CHECK(stale.entry().state == State::removed);
   CHECK(table.find(key(owner), table.hash(key(owner))).entry() == confirmed);
+}
+
+TEMPLATE_TEST_CASE("a table takes four in five of what it has room for, and finds it all again", "", Table4,
+                   Table6) {
+  TestType table(200'000, 1);
+  Patience fresh;
+  const auto four_in_five = table.capacity() * 4 / 5;
+  for (std::uint64_t i = 0; i < four_in_five; ++i) {
+    const Entry entry{static_cast<std::uint32_t>(i), 0, 0, State::confirmed};
+    REQUIRE(table.insert(key(i), table.hash(key(i)), entry, 1, fresh).outcome == TestType::Outcome::inserted);
+  }
+  CHECK(count(table) == four_in_five);
+  std::uint64_t found = 0;
+  for (std::uint64_t i = 0; i < four_in_five; ++i) {
+    const auto slot = table.find(key(i), table.hash(key(i)));
+    found += slot && slot.entry().target == i ? 1 : 0;
+  }
+  CHECK(found == four_in_five);
+}
+
+TEMPLATE_TEST_CASE("after all entries have gone, a look-up ends at a key's home", "", Table4, Table6) {
+  TestType table(4000, 1);
+  fill(table, confirmed, 4000);
+  const auto elsewhere = [&] {
+    std::uint64_t homes = 0;
+    for (std::uint64_t i = 0; i < 4000; ++i) homes += table.ends_at_home(table.hash(key(i))) ? 0 : 1;
+    return homes;
+  };
+  CHECK(elsewhere() > 0);
+  table.sweep(
+      0, table.line_count(), 1, [](std::uint8_t, const Entry&, std::uint32_t) { return true; },
+      [](const Entry&) {});
+  CHECK(count(table) == 0);
+  CHECK(elsewhere() == 0);
+}
+
+TEST_CASE("patience with a full table runs out, and comes back in the next second") {
+  Patience fresh;
+  const auto tries_in = [&](std::uint32_t second) {
+    unsigned tries = 0;
+    for (int i = 0; i < 10'000; ++i) {
+      if (!fresh.worth_it(second)) continue;
+      ++tries;
+      fresh.failed();
+    }
+    return tries;
+  };
+  const auto tries = tries_in(1);
+  CHECK(tries > 8);
+  CHECK(tries < 20);
+  CHECK(tries_in(2) == tries);
+  while (!fresh.worth_it(2)) {
+  }
+  fresh.succeeded();
+  for (int i = 0; i < 4; ++i) {
+    CHECK(fresh.worth_it(2));
+    fresh.failed();
+  }
 }

@@ -52,26 +52,43 @@ class Tag {
   std::uint64_t word_ = 0;
 };
 
-/// IPv4: keys of all four slots in the first cache line, what is remembered of them in the second; 32 bytes a
-/// slot.
-struct alignas(64) Bucket4 {
+/// How many entries whose home is a line live elsewhere, in one word: in the same bucket, and in their other
+/// one. A look-up that finds both zero is over after one line.
+class Elsewhere {
+ public:
+  enum class Where : std::uint32_t { home = 0, near = 1, far = 1U << 16 };
+
+  explicit constexpr Elsewhere(std::uint32_t word) : word_(word) {}
+  [[nodiscard]] constexpr bool any() const { return word_ != 0; }
+  [[nodiscard]] constexpr bool near() const { return (word_ & 0xffff) != 0; }
+  [[nodiscard]] constexpr bool far() const { return word_ >> 16 != 0; }
+
+ private:
+  std::uint32_t word_;
+};
+
+/// IPv4: two slots of 32 bytes in a cache line.
+struct alignas(64) Line4 {
+  static constexpr unsigned slots = 2;
   static constexpr unsigned address_words = 1;
-  std::atomic<std::uint64_t> tag[slots_per_bucket];
-  std::atomic<std::uint64_t> address[slots_per_bucket][address_words];
-  std::atomic<std::uint64_t> entry[slots_per_bucket];
-  std::atomic<std::uint32_t> seen[slots_per_bucket];
+  std::atomic<std::uint64_t> tag[slots];
+  std::atomic<std::uint64_t> address[slots][address_words];
+  std::atomic<std::uint64_t> entry[slots];
+  std::atomic<std::uint32_t> seen[slots];
+  std::atomic<std::uint32_t> elsewhere;
 };
 
-/// IPv6: tags and entries in the first line, addresses in the next two; 64 bytes a slot.
-struct alignas(64) Bucket6 {
+/// IPv6: one slot of 64 bytes.
+struct alignas(64) Line6 {
+  static constexpr unsigned slots = 1;
   static constexpr unsigned address_words = 4;
-  std::atomic<std::uint64_t> tag[slots_per_bucket];
-  std::atomic<std::uint64_t> entry[slots_per_bucket];
-  std::atomic<std::uint64_t> address[slots_per_bucket][address_words];
-  std::atomic<std::uint32_t> seen[slots_per_bucket];
+  std::atomic<std::uint64_t> tag[slots];
+  std::atomic<std::uint64_t> address[slots][address_words];
+  std::atomic<std::uint64_t> entry[slots];
+  std::atomic<std::uint32_t> seen[slots];
+  std::atomic<std::uint32_t> elsewhere;
 };
 
-static_assert(sizeof(Bucket4) == 32 * slots_per_bucket);
-static_assert(sizeof(Bucket6) == 64 * slots_per_bucket);
+static_assert(sizeof(Line4) == 64 && sizeof(Line6) == 64);
 
 }  // namespace zonelb::conntrack
