@@ -76,7 +76,7 @@ struct Words {
   std::string forwarding = "L2_DSR";
   std::string zonal_affinity = "SPILL_CROSS_ZONE";
   std::string eal;
-  unsigned memory = 256;
+  std::string table = "kept";
 };
 
 Options parse(int argc, char** argv, Words& words, bool& help_wanted) {
@@ -100,11 +100,15 @@ Options parse(int argc, char** argv, Words& words, bool& help_wanted) {
       "over all services");
   add("zones", options_lib::value(&options.zones)->default_value(options.zones), "");
   add("workers", options_lib::value(&options.workers)->default_value(options.workers), "");
-  add("packets", options_lib::value(&options.packets)->default_value(options.packets), "per worker and run");
+  add("packets", options_lib::value(&options.packets)->default_value(options.packets),
+      "per worker and run (0: 4 million, or with --table emptied what fills it to 80 %)");
   add("runs", options_lib::value(&options.runs)->default_value(options.runs), "");
   add("burst", options_lib::value(&options.burst)->default_value(options.burst), "packets a burst, up to 64");
   add("connections", options_lib::value(&options.connections)->default_value(0),
       "table entries (0: twice the flows, at least a million)");
+  add("table", options_lib::value(&words.table)->default_value(words.table),
+      "what a run meets: kept (as the run before left it), emptied, full (of connections of one packet) or "
+      "confirmed (full of others)");
   add("json", options_lib::bool_switch(&options.json), "one JSON object");
   add("eal", options_lib::value(&words.eal), "further EAL arguments");
   options_lib::variables_map values;
@@ -121,6 +125,12 @@ Options parse(int argc, char** argv, Words& words, bool& help_wanted) {
 }
 
 void apply(const Words& words, Options& options) {
+  if (words.table == "emptied") options.table = TableState::emptied;
+  if (words.table == "full") options.table = TableState::full;
+  if (words.table == "confirmed") options.table = TableState::confirmed;
+  if (options.packets == 0)
+    options.packets =
+        options.table == TableState::emptied ? options.connections * 4 / 5 / options.workers : 4'000'000;
   if (words.forwarding == "IPIP") options.forwarding = config::Forwarding::ipip;
   if (words.forwarding == "VXLAN") options.forwarding = config::Forwarding::vxlan;
   if (words.zonal_affinity == "DISABLED") options.zonal_affinity = config::ZonalAffinity::disabled;

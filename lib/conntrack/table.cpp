@@ -199,12 +199,14 @@ auto Table<Line>::insert(const FlowKey& key, std::uint64_t hash, const Entry& en
   const auto lines = candidates(hash);
   Insertion result;
   for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
-    if (const Slot slot = find(key, hash)) {
+    Place place = free_place(lines);
+    // Who inserts has just looked. That the key may have come since, settle() finds out.
+    const bool looked = attempt == 0 && place;
+    if (const Slot slot = looked ? Slot{} : find(key, hash)) {
       result.outcome = Outcome::existed;
       result.slot = slot;
       return result;
     }
-    Place place = free_place(lines);
     Tag busy;
     if (place) {
       busy = claim(place);

@@ -33,24 +33,25 @@ conntrack::Patience& patience(Context& context, const conntrack::Table6&) {
   return context.patience6;
 }
 
-policy::Tuple tuple_of(const packet::Parsed& parsed) {
+std::span<const std::uint8_t> addresses_of(const packet::Parsed& parsed) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(parsed.key.addresses.data());
+  return {bytes, parsed.kind == packet::Kind::flow4 ? std::size_t{8} : std::size_t{32}};
+}
+
+policy::ClientClass client_of(const policy::ZoneMap& zones, const packet::Parsed& parsed) {
+  const auto addresses = addresses_of(parsed);
+  if (parsed.kind == packet::Kind::flow4)
+    return zones.find4(net::be32::from_raw(static_cast<std::uint32_t>(parsed.key.addresses[0])));
+  net::IpAddress::Bytes source;
+  std::memcpy(source.data(), addresses.data(), source.size());
+  return zones.find(net::IpAddress::v6(source));
+}
+
+std::uint64_t flow_hash(config::SessionAffinity affinity, const packet::Parsed& parsed) {
   const auto& key = parsed.key;
-  policy::Tuple tuple;
-  if (parsed.kind == packet::Kind::flow4) {
-    tuple.source = net::IpAddress::v4(net::be32::from_raw(static_cast<std::uint32_t>(key.addresses[0])));
-    tuple.destination =
-        net::IpAddress::v4(net::be32::from_raw(static_cast<std::uint32_t>(key.addresses[0] >> 32)));
-  } else {
-    net::IpAddress::Bytes bytes;
-    std::memcpy(bytes.data(), &key.addresses[0], bytes.size());
-    tuple.source = net::IpAddress::v6(bytes);
-    std::memcpy(bytes.data(), &key.addresses[2], bytes.size());
-    tuple.destination = net::IpAddress::v6(bytes);
-  }
-  tuple.source_port = net::be16::from_raw(static_cast<std::uint16_t>(key.ports_protocol)).value();
-  tuple.destination_port = net::be16::from_raw(static_cast<std::uint16_t>(key.ports_protocol >> 16)).value();
-  tuple.protocol = static_cast<std::uint8_t>(key.ports_protocol >> 32);
-  return tuple;
+  return policy::flow_hash(affinity, addresses_of(parsed),
+                           static_cast<std::uint8_t>(key.ports_protocol >> 32),
+                           static_cast<std::uint32_t>(key.ports_protocol));
 }
 
 /// Where the plan sends a new connection.
@@ -64,12 +65,11 @@ std::optional<DropReason> place(const Context& context, const Flow& flow, Placem
   const Snapshot& snapshot = *context.snapshot;
   if (!snapshot.plans[flow.rule.service]) return DropReason::starting;
   const Service& service = snapshot.layout->services[flow.rule.service];
-  const auto tuple = tuple_of(flow.parsed);
-  const auto client = snapshot.layout->zones.find(tuple.source);
+  const auto client = client_of(snapshot.layout->zones, flow.parsed);
   if (client.other_region && !flow.rule.allow_global_access) return DropReason::other_region;
   const auto& plan = snapshot.plans[flow.rule.service]->by_zone[client.zone];
   if (!plan.table) return DropReason::no_backend;
-  const TargetId target = service.targets[plan.table->pick(policy::flow_hash(service.affinity, tuple))];
+  const TargetId target = service.targets[plan.table->pick(flow_hash(service.affinity, flow.parsed))];
   placement.entry = {target, snapshot.targets[target].epoch[flow.tcp() ? 1 : 0], client.zone,
                      conntrack::first_state(flow.parsed.tcp_flags)};
   placement.choice = plan.choice;

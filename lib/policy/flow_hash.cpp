@@ -1,50 +1,47 @@
 #include "policy/flow_hash.hpp"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <xxhash.h>
 
 #include "net/endian.hpp"
 
 namespace zonelb::policy {
-namespace {
-
 using config::SessionAffinity;
 
-/// Collects fields into one buffer: the message that is hashed.
-class Message {
- public:
-  void add(const net::IpAddress& address) { append(address.bytes().data(), address.bits() / 8); }
-  void add(std::uint16_t port) {
-    const net::be16 ordered = port;
-    append(&ordered, sizeof ordered);
+std::uint64_t flow_hash(SessionAffinity affinity, std::span<const std::uint8_t> addresses,
+                        std::uint8_t protocol, std::uint32_t raw_ports) {
+  std::array<std::uint8_t, 40> message;
+  std::size_t size = addresses.size();
+  std::memcpy(message.data(), addresses.data(), size);
+  message[size] = protocol;
+  std::memcpy(message.data() + size + 1, &raw_ports, sizeof raw_ports);
+  switch (affinity) {
+    case SessionAffinity::client_ip_no_destination:
+      size /= 2;
+      break;
+    case SessionAffinity::client_ip:
+      break;
+    case SessionAffinity::client_ip_proto:
+      size += 1;
+      break;
+    case SessionAffinity::none:
+    case SessionAffinity::client_ip_port_proto:
+      size += 1 + sizeof raw_ports;
+      break;
   }
-  void add(std::uint8_t byte) { append(&byte, 1); }
-  [[nodiscard]] std::uint64_t hash() const { return XXH3_64bits(bytes_.data(), size_); }
-
- private:
-  void append(const void* data, std::size_t size) {
-    std::memcpy(bytes_.data() + size_, data, size);
-    size_ += size;
-  }
-
-  std::array<std::uint8_t, 40> bytes_{};
-  std::size_t size_ = 0;
-};
-
-}  // namespace
+  return XXH3_64bits(message.data(), size);
+}
 
 std::uint64_t flow_hash(SessionAffinity affinity, const Tuple& tuple) {
-  Message message;
-  message.add(tuple.source);
-  if (affinity == SessionAffinity::client_ip_no_destination) return message.hash();
-  message.add(tuple.destination);
-  if (affinity == SessionAffinity::client_ip) return message.hash();
-  message.add(tuple.protocol);
-  if (affinity == SessionAffinity::client_ip_proto) return message.hash();
-  message.add(tuple.source_port);
-  message.add(tuple.destination_port);
-  return message.hash();
+  const std::size_t each = tuple.source.bits() / 8;
+  std::array<std::uint8_t, 32> addresses;
+  std::memcpy(addresses.data(), tuple.source.bytes().data(), each);
+  std::memcpy(addresses.data() + each, tuple.destination.bytes().data(), each);
+  const std::array<net::be16, 2> ports{tuple.source_port, tuple.destination_port};
+  return flow_hash(affinity, {addresses.data(), 2 * each}, tuple.protocol,
+                   std::bit_cast<std::uint32_t>(ports));
 }
 
 }  // namespace zonelb::policy

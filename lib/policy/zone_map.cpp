@@ -59,6 +59,24 @@ ZoneMap::ZoneMap(const config::Config& config, std::vector<std::string> known) :
     open.push_back(network);
   }
   while (!open.empty()) close();
+  index_ipv4();
+}
+
+void ZoneMap::index_ipv4() {
+  constexpr std::uint64_t blocks = 1U << 16;
+  starts4_.push_back({0, {}});
+  for (const auto& range : ranges_) {
+    if (!range.first.is_v4()) continue;
+    const std::uint64_t first = range.first.as_v4().value();
+    if (first == 0) starts4_.clear();
+    starts4_.push_back({first, range.client});
+  }
+  starts4_.push_back({std::uint64_t{1} << 32, {}});
+  std::uint32_t at = 0;
+  for (std::uint64_t block = 0; block < blocks; ++block) {
+    while (starts4_[at + 1].first <= block << 16) ++at;
+    directory4_.push_back(at);
+  }
 }
 
 ClientClass ZoneMap::find(const net::IpAddress& client) const {

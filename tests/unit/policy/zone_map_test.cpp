@@ -30,7 +30,10 @@ config::Config nested() {
 }
 
 std::string zone_of(const ZoneMap& map, const char* address) {
-  return map.name(map.find(*net::IpAddress::parse(address)).zone);
+  const auto client = *net::IpAddress::parse(address);
+  const auto found = map.find(client);
+  if (client.is_v4()) CHECK(map.find4(client.as_v4()) == found);
+  return map.name(found.zone);
 }
 
 }  // namespace
@@ -78,6 +81,18 @@ TEST_CASE("a map of random prefixes agrees with a search through all of them") {
       if (other.prefixes.front().contains(client) &&
           (best == nullptr || best->prefixes.front().length < other.prefixes.front().length))
         best = &other;
+    REQUIRE(map.find4(client.as_v4()) == map.find(client));
     REQUIRE(map.name(map.find(client).zone) == (best == nullptr ? std::string() : best->zone));
   }
+}
+
+TEST_CASE("a map of everything, and of nothing, knows every IPv4 address") {
+  config::Config config;
+  config.zones = {"all"};
+  CHECK(ZoneMap(config).find4(net::be32(0x0a000001U)) == ClientClass{});
+  CHECK(ZoneMap().find4(net::be32(0x0a000001U)) == ClientClass{});
+  config.client_networks.push_back({.prefixes = {*net::Prefix::parse("0.0.0.0/0")}, .zone = "all"});
+  const ZoneMap map(config);
+  for (const std::uint32_t number : {0U, 1U, 0x0a000001U, 0xffff0000U, 0xffffffffU})
+    CHECK(map.find4(net::be32(number)) == ClientClass{*map.id("all"), false});
 }
