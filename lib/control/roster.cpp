@@ -179,7 +179,8 @@ void Roster::evaluate(const std::string& service, const Situation& situation, Cl
   for (const auto i : known->second.items) {
     auto& item = items_[i];
     evaluate(item, situation, now);
-    if (is_over(item)) continue;
+    const bool will_end = item.drained_since || item.idle_pool_since;
+    if (!will_end || is_over(item)) continue;
     for (const auto& end : {drain_end(item), failover_end(item)})
       if (end && (!earliest || *end < *earliest)) earliest = end;
   }
