@@ -239,6 +239,9 @@ int measure_snapshots(int argc, char** argv) {
     fmt::print("{}", text.str());
     return 0;
   }
+  for (const auto* name : {"services", "backends", "zones", "client-networks", "flips", "reloads"})
+    if (values[name].as<unsigned>() == 0)
+      throw options_lib::error(fmt::format("--{} must be 1 or more", name));
   print(options, measure(options));
   return 0;
 }
