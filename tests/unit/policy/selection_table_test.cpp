@@ -117,6 +117,10 @@ TEST_CASE("what a table was made from does not show: only names and weights coun
   const SelectionTable back(all, 2000, &less);
   CHECK(picks(less, some) == picks(SelectionTable(without(all, 77), 2000, nullptr), some));
   CHECK(picks(back, some) == picks(whole, some));
+  auto heavier = all;
+  heavier[5].weight = 9;
+  CHECK(picks(SelectionTable(heavier, 2000, &whole), some) ==
+        picks(SelectionTable(heavier, 2000, nullptr), some));
 }
 
 TEST_CASE("a table knows what it is for") {
