@@ -3,6 +3,7 @@
 #include <exception>
 #include <functional>
 #include <sstream>
+#include <string_view>
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "dataplane/machine_error.hpp"
 #include "options.hpp"
 #include "runner.hpp"
+#include "snapshots.hpp"
 
 namespace {
 
@@ -157,6 +159,8 @@ std::vector<std::string> eal_arguments(const Options& options, const Words& word
 
 int main(int argc, char** argv) {
   try {
+    if (std::find(argv, argv + argc, std::string_view("--snapshots")) != argv + argc)
+      return measure_snapshots(argc, argv);
     Words words;
     bool help_wanted = false;
     Options options = parse(argc, argv, words, help_wanted);

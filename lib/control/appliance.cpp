@@ -27,6 +27,8 @@ constexpr std::array announce_after{std::chrono::seconds(0), std::chrono::second
                                     std::chrono::seconds(3)};
 /// A service forwards after its first round of probes or this long (semantics.md section 8).
 constexpr auto first_round_limit = std::chrono::seconds(1);
+/// So that backends that fail together, as a rack does, make one snapshot and not a hundred.
+constexpr auto settling_time = std::chrono::milliseconds(2);
 
 std::vector<dataplane::PortView> views(const dataplane::Engine& engine) {
   std::vector<dataplane::PortView> result;
@@ -45,6 +47,7 @@ Appliance::Appliance(config::Config config, ReadConfig read_again, dataplane::En
       state_(views(engine), engine.workers()),
       link_(engine),
       neighbours_([this](const auto& key, const auto& last_known) { link_.ask(key, last_known); }),
+      changes_(io_, settling_time, [this] { publish(); }),
       server_(io_, [this](const http::Request& request) { return answer(*this, request); }),
       prober_([this](const health::StateChange& change) {
         boost::asio::post(io_, [this, change] { probe_changed(change); });
@@ -101,7 +104,7 @@ void Appliance::probe_changed(const health::StateChange& change) {
   if (!forwarding_ && state_.first_round_done()) {
     begin_forwarding("after the first round of probes");
   } else {
-    schedule_publish();
+    changes_.request();
   }
 }
 
@@ -204,23 +207,16 @@ bool Appliance::confirm_neighbours(Clock::time_point now) {
 }
 
 void Appliance::release_targets() {
-  const auto sums = totals_.sums();
+  if (!state_.roster().has_departed()) return;
+  const auto connections = totals_.connections();
   state_.release([&](dataplane::TargetId id) {
-    const auto count = sums.connections.find(id);
-    return count != sums.connections.end() && count->second != 0;
-  });
-}
-
-void Appliance::schedule_publish() {
-  if (publish_scheduled_) return;
-  publish_scheduled_ = true;
-  boost::asio::post(io_, [this] {
-    publish_scheduled_ = false;
-    publish();
+    const auto count = connections.find(id);
+    return count != connections.end() && count->second != 0;
   });
 }
 
 void Appliance::publish() {
+  changes_.cancel();
   const auto begin = Clock::now();
   Events events;
   auto snapshot = state_.make_snapshot(neighbours_, begin, events);

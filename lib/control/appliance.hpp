@@ -11,6 +11,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "control/debounce.hpp"
 #include "control/link.hpp"
 #include "control/metrics.hpp"
 #include "control/state.hpp"
@@ -60,8 +61,6 @@ class Appliance {
   bool hear_neighbours(Clock::time_point now);
   /// Asks neighbours that are due. True: the snapshot is out of date.
   bool confirm_neighbours(Clock::time_point now);
-  /// Makes and publishes a snapshot when the current handlers are through.
-  void schedule_publish();
   void publish();
   void release_targets();
 
@@ -75,9 +74,10 @@ class Appliance {
   Totals totals_;
   Link link_;
   dataplane::Neighbours neighbours_;
+  /// Publishes what probes have changed.
+  Debounce changes_;
   http::Server server_;
   bool forwarding_ = false;
-  bool publish_scheduled_ = false;
   /// When to announce our addresses (again).
   std::deque<Clock::time_point> announcements_;
   /// Services whose lack of a health check has been mentioned.

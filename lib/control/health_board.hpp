@@ -1,14 +1,21 @@
 #pragma once
 
 #include <map>
-#include <set>
+#include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "config/config.hpp"
 #include "health/prober.hpp"
 
 namespace zonelb::control {
+
+/// A backend as a member of a service.
+struct Membership {
+  std::string service;
+  std::string backend;
+};
 
 /// What is to be probed for a configuration, and what the probes have said. A target that two services share
 /// under one health check is probed once.
@@ -17,8 +24,8 @@ class HealthBoard {
   /// Takes over a configuration and returns its targets; states of targets that stay are kept.
   std::vector<health::ProbeTarget> configure(const config::Config& config);
 
-  /// Notes a result; returns whom it is about ("backend a of web"), or nothing when the target is gone.
-  std::string record(const health::StateChange& change);
+  /// Notes a result; returns whom it is about: nobody when the target is gone.
+  const std::vector<Membership>& record(const health::StateChange& change);
 
   struct Standing {
     health::State state = health::State::unknown;
@@ -30,25 +37,28 @@ class HealthBoard {
   [[nodiscard]] Standing standing(const std::string& service, const config::Backend& backend) const;
 
   /// Have all targets of a service had a result?
-  [[nodiscard]] bool first_round_done(const config::Config& config, const std::string& service) const;
-  [[nodiscard]] bool first_round_done() const;
+  [[nodiscard]] bool first_round_done(const std::string& service) const;
+  [[nodiscard]] bool first_round_done() const { return unknown_ == 0; }
 
  private:
   struct Result {
-    health::State state = health::State::unknown;
-    std::string reason;
-    bool since_start = false;
-    /// "backend a of web"
-    std::string backends;
+    Standing standing;
+    std::vector<Membership> members;
+  };
+  struct Service {
+    /// Name; empty: no check.
+    std::string health_check;
+    /// A service has an address once.
+    std::map<net::IpAddress, std::shared_ptr<Result>> results;
+    /// Its members without a result.
+    std::size_t unknown = 0;
   };
 
-  [[nodiscard]] std::string key(const config::HealthCheck& check, const std::string& service,
-                                const net::IpAddress& address) const;
-
-  std::set<std::string> known_;
-  /// By service: its check; absent: none.
-  std::map<std::string, config::HealthCheck> checks_;
-  std::map<std::string, Result> results_;
+  std::unordered_map<std::string, Service> services_;
+  /// By target.
+  std::unordered_map<std::string, std::shared_ptr<Result>> results_;
+  /// Targets without a result.
+  std::size_t unknown_ = 0;
   bool started_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "control/layout_builder.hpp"
 
-#include <algorithm>
+#include <map>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -17,23 +18,18 @@ using dataplane::Layout;
 using dataplane::Target;
 using dataplane::TargetId;
 
-/// Positions of services by name, and the members of each in the order of their positions: the configured
-/// ones sorted by name, as in a plan, then those that still drain.
+/// Positions of services by name, and the items of each by position.
 struct Members {
-  std::map<std::string, std::uint16_t> service;
+  std::unordered_map<std::string, std::uint16_t> service;
   std::vector<std::vector<const RosterItem*>> of;
 };
 
 Members members_of(const config::Config& config, const Roster& roster) {
   Members members;
-  for (const auto& service : config.backend_services)
+  for (const auto& service : config.backend_services) {
     members.service.emplace(service.name, static_cast<std::uint16_t>(members.service.size()));
-  members.of.resize(config.backend_services.size());
-  for (const auto& item : roster.items()) members.of[members.service.at(item.service.name)].push_back(&item);
-  for (auto& items : members.of)
-    std::ranges::sort(items, [](const RosterItem* a, const RosterItem* b) {
-      return a->configured != b->configured ? a->configured : a->backend.name < b->backend.name;
-    });
+    members.of.push_back(roster.members(service.name));
+  }
   return members;
 }
 
@@ -116,7 +112,7 @@ class TargetBuilder {
         std::chrono::duration_cast<std::chrono::seconds>(item.service.idle_timeout).count());
     const auto route = route_to(item.backend, config_.machine.ports);
     if (!route) return;
-    built_.routes.emplace(item.id, *route);
+    built_.routes[item.id] = *route;
     const auto& port = ports_[route->port];
     target.port = route->port;
     target.source = port.mac;
@@ -168,6 +164,7 @@ BuiltLayout build_layout(const config::Config& config, const Roster& roster,
   layout->counter_size.targets = roster.id_limit();
 
   built.targets.resize(roster.id_limit());
+  built.routes.resize(roster.id_limit());
   layout->encapsulations.reserve(roster.items().size() * 2);
   TargetBuilder targets(config, ports, built, *layout);
   std::uint16_t service = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "control/roster.hpp"
@@ -15,7 +15,8 @@ struct BuiltLayout {
   std::shared_ptr<const dataplane::Layout> layout;
   /// By TargetId, of all items of the roster: everything but what health, neighbours and epochs say.
   std::vector<dataplane::Target> targets;
-  std::map<dataplane::TargetId, Route> routes;
+  /// By TargetId; nullopt: no way, or no such item.
+  std::vector<std::optional<Route>> routes;
 };
 
 /// Turns a configuration into what workers read. `ports` are the views of the opened ports in the

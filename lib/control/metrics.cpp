@@ -95,7 +95,7 @@ void add_backends(const MetricsSource& source, const Sums& sums, Page& page) {
   const auto each_member = [&](auto&& visit) {
     for (const auto& plan : plans_of(source.state))
       for (const auto& member : plan->state.members)
-        page.value(visit(member), {{"service", plan->state.name}, {"backend", member.name}});
+        page.value(visit(member), {{"service", plan->state.name}, {"backend", member.name.str()}});
   };
   page.gauge("zonelb_backend_healthy", "1: may get new connections.");
   each_member([](const policy::Member& member) { return member.healthy && !member.draining ? 1.0 : 0.0; });
@@ -215,6 +215,8 @@ std::string render_metrics(const MetricsSource& source) {
   page.value(number(source.state.generation()));
   page.gauge("zonelb_snapshot_swap_seconds", "Time the last snapshot took to be made and published.");
   page.value(source.last_swap_seconds);
+  page.gauge("zonelb_maglev_table_bytes", "Memory of the tables that place new connections.");
+  page.value(static_cast<double>(source.state.table_bytes()));
   page.gauge("zonelb_neighbours_unresolved", "Next hops whose MAC address is not known.");
   page.value(number(source.neighbours.unresolved()));
   add_probes(source.probes, page);

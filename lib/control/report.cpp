@@ -20,7 +20,7 @@ ordered_json backend_report(const Appliance& appliance, const policy::ServicePla
                             const policy::Member& member, const Sums& sums) {
   const auto& state = appliance.state();
   const auto* item = state.roster().find(plan.state.name, member.name);
-  ordered_json report{{"name", member.name}};
+  ordered_json report{{"name", member.name.str()}};
   if (item == nullptr) return report;
   const auto standing = state.health().standing(plan.state.name, item->backend);
   const auto connections = sums.connections.find(item->id);

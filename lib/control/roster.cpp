@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -92,6 +94,31 @@ void Roster::configure(const config::Config& config, Clock::time_point now) {
     free_ids_.push_back(item.id);
     return true;
   });
+  std::erase_if(deadlines_, [&](const auto& deadline) { return !services.contains(deadline.first); });
+  index();
+}
+
+void Roster::index() {
+  services_.clear();
+  departed_ = 0;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    auto& service = services_[items_[i].service.name];
+    service.items.push_back(i);
+    ++(items_[i].configured ? service.configured : departed_);
+  }
+  for (auto& [name, service] : services_)
+    std::ranges::sort(service.items, {}, [this](std::size_t i) {
+      return std::tuple(!items_[i].configured, std::string_view(items_[i].backend.name), items_[i].id);
+    });
+}
+
+std::vector<const RosterItem*> Roster::members(const std::string& service) const {
+  std::vector<const RosterItem*> result;
+  const auto known = services_.find(service);
+  if (known == services_.end()) return result;
+  result.reserve(known->second.items.size());
+  for (const auto i : known->second.items) result.push_back(&items_[i]);
+  return result;
 }
 
 void Roster::drain(const std::set<std::string>& backends, Clock::time_point now) {
@@ -116,60 +143,78 @@ std::optional<Clock::time_point> Roster::failover_end(const RosterItem& item) co
                                                                             : Clock::duration::zero());
 }
 
-Ending Roster::ending(const RosterItem& item, bool tcp, ActivePool pool, const ChosenThoughUnhealthy& chosen,
+Ending Roster::ending(const RosterItem& item, bool tcp, const Situation& situation,
                       Clock::time_point now) const {
   const auto over = [now](const std::optional<Clock::time_point>& end) { return end && *end <= now; };
   if (over(drain_end(item))) return Ending::over;
   if (item.healthy) return over(failover_end(item)) ? Ending::over : Ending::none;
   // DEFAULT_FOR_PROTOCOL with PER_CONNECTION: TCP stays with an unhealthy backend, the rest moves to a
   // healthy one.
-  const bool somebody_healthy = pool == ActivePool::primary || pool == ActivePool::failover;
+  const bool somebody_healthy =
+      situation.pool == ActivePool::primary || situation.pool == ActivePool::failover;
   if (tcp || !somebody_healthy) return Ending::none;
-  return chosen(item) ? Ending::moved : Ending::over;
+  return situation.chosen_though_unhealthy(item) ? Ending::moved : Ending::over;
 }
 
-void Roster::evaluate(const HealthOf& healthy, const PoolOf& pool, const ChosenThoughUnhealthy& chosen,
-                      Clock::time_point now) {
-  for (auto& item : items_) {
-    const auto active = pool(item.service.name);
-    // Of one that has left the configuration nothing new is known.
-    if (item.configured) item.healthy = healthy(item);
-    if (!item.healthy || !other_pool_active(item, active)) {
-      item.idle_pool_since.reset();
-    } else if (!item.idle_pool_since) {
-      item.idle_pool_since = now;
-    }
-    for (const bool tcp : {false, true}) {
-      const Ending now_ending = ending(item, tcp, active, chosen, now);
-      if (now_ending > item.ending[tcp]) item.epoch[tcp] = ++epochs_[item.id].value[tcp];
-      item.ending[tcp] = now_ending;
-    }
+void Roster::evaluate(RosterItem& item, const Situation& situation, Clock::time_point now) {
+  // Of one that has left the configuration nothing new is known.
+  if (item.configured) item.healthy = situation.healthy(item);
+  if (!item.healthy || !other_pool_active(item, situation.pool)) {
+    item.idle_pool_since.reset();
+  } else if (!item.idle_pool_since) {
+    item.idle_pool_since = now;
+  }
+  for (const bool tcp : {false, true}) {
+    const Ending now_ending = ending(item, tcp, situation, now);
+    if (now_ending > item.ending[tcp]) item.epoch[tcp] = ++epochs_[item.id].value[tcp];
+    item.ending[tcp] = now_ending;
   }
 }
 
-std::optional<Clock::time_point> Roster::next_deadline() const {
+void Roster::evaluate(const std::string& service, const Situation& situation, Clock::time_point now) {
+  deadlines_.erase(service);
+  const auto known = services_.find(service);
+  if (known == services_.end()) return;
   std::optional<Clock::time_point> earliest;
-  for (const auto& item : items_) {
-    if (is_over(item)) continue;
+  for (const auto i : known->second.items) {
+    auto& item = items_[i];
+    evaluate(item, situation, now);
+    const bool will_end = item.drained_since || item.idle_pool_since;
+    if (!will_end || is_over(item)) continue;
     for (const auto& end : {drain_end(item), failover_end(item)})
       if (end && (!earliest || *end < *earliest)) earliest = end;
   }
-  return earliest;
+  if (earliest) deadlines_.emplace(service, *earliest);
+}
+
+std::optional<Clock::time_point> Roster::next_deadline() const {
+  if (deadlines_.empty()) return std::nullopt;
+  return std::ranges::min(deadlines_ | std::views::values);
+}
+
+std::vector<std::string> Roster::due(Clock::time_point now) const {
+  std::vector<std::string> services;
+  for (const auto& [service, deadline] : deadlines_)
+    if (deadline <= now) services.push_back(service);
+  return services;
 }
 
 void Roster::release(const std::function<bool(dataplane::TargetId)>& has_connections) {
-  std::erase_if(items_, [&](const auto& item) {
+  const auto released = std::erase_if(items_, [&](const auto& item) {
     const bool over = !item.configured && is_over(item) && !has_connections(item.id);
     if (over) free_ids_.push_back(item.id);
     return over;
   });
+  if (released > 0) index();
 }
 
 const RosterItem* Roster::find(const std::string& service, const std::string& backend) const {
-  const auto found = std::ranges::find_if(items_, [&](const auto& item) {
-    return item.configured && item.service.name == service && item.backend.name == backend;
-  });
-  return found == items_.end() ? nullptr : &*found;
+  const auto known = services_.find(service);
+  if (known == services_.end()) return nullptr;
+  const auto configured = std::span(known->second.items).first(known->second.configured);
+  const auto name = [this](std::size_t i) -> const std::string& { return items_[i].backend.name; };
+  const auto found = std::ranges::lower_bound(configured, backend, {}, name);
+  return found == configured.end() || name(*found) != backend ? nullptr : &items_[*found];
 }
 
 }  // namespace zonelb::control

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string_view>
+#include <unordered_set>
 
 #include <fmt/format.h>
-
-#include "policy/service_state.hpp"
 
 namespace zonelb::control {
 
@@ -13,10 +13,10 @@ using policy::ActivePool;
 
 std::vector<health::ProbeTarget> State::configure(const config::Config& config, Clock::time_point now) {
   // All that can fail happens beside what is in force.
+  std::unordered_set<std::string_view> names;
+  for (const auto& backend : config.backends) names.insert(backend.name);
   auto drained = drained_;
-  std::erase_if(drained, [&](const auto& name) {
-    return std::ranges::find(config.backends, name, &config::Backend::name) == config.backends.end();
-  });
+  std::erase_if(drained, [&](const auto& name) { return !names.contains(name); });
   auto roster = roster_;
   roster.configure(config, now);
   roster.drain(drained, now);
@@ -25,7 +25,7 @@ std::vector<health::ProbeTarget> State::configure(const config::Config& config, 
   auto health = health_;
   auto targets = health.configure(config);
 
-  std::map<std::string, std::shared_ptr<const policy::ServicePlan>> old_plans;
+  std::unordered_map<std::string, std::shared_ptr<const policy::ServicePlan>> old_plans;
   for (const auto& plan : plans_)
     if (plan) old_plans.emplace(plan->state.name, plan);
   config_ = config;
@@ -34,8 +34,25 @@ std::vector<health::ProbeTarget> State::configure(const config::Config& config, 
   built_ = std::move(built);
   counters_ = std::move(counters);
   health_ = std::move(health);
+
+  targets_ = built_.targets;
+  for (dataplane::TargetId id = 0; id < targets_.size(); ++id)
+    std::ranges::copy(roster_.epoch(id), targets_[id].epoch);
+  resolved_at_.reset();
+  services_.clear();
+  service_positions_.clear();
   plans_.clear();
-  for (const auto& service : config_.backend_services) plans_.push_back(old_plans[service.name]);
+  auto backends = policy::backends_by_service(config_);
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    const auto& service = config_.backend_services[i];
+    auto state =
+        policy::make_state(service, backends[i], built_.layout->zones,
+                           [&](const config::Backend& backend) { return condition(service.name, backend); });
+    services_.push_back({std::move(state), std::move(backends[i])});
+    service_positions_.emplace(service.name, i);
+    plans_.push_back(old_plans[service.name]);
+    changed_.insert(i);
+  }
   return targets;
 }
 
@@ -60,24 +77,41 @@ void State::set_drained(const std::string& backend, bool drained, Clock::time_po
     drained_.erase(backend);
   }
   roster_.drain(drained_, now);
+  for (const auto& service : flags.services) update(service, backend);
 }
 
-bool State::is_healthy(const std::string& service, const config::Backend& backend) const {
+std::string State::record(const health::StateChange& change) {
+  std::string backends;
+  for (const auto& [service, backend] : health_.record(change)) {
+    update(service, backend);
+    backends += fmt::format("{}backend {} of {}", backends.empty() ? "" : ", ", backend, service);
+  }
+  return backends;
+}
+
+void State::end_start() {
+  starting_ = false;
+  for (std::size_t i = 0; i < plans_.size(); ++i)
+    if (!plans_[i]) changed_.insert(i);
+}
+
+policy::BackendCondition State::condition(const std::string& service, const config::Backend& backend) const {
   const auto standing = health_.standing(service, backend);
-  if (standing.state == health::State::unknown)
-    return standing.since_start && config_.initial_health == config::InitialHealth::healthy;
-  return standing.state == health::State::healthy;
+  const bool healthy = standing.state == health::State::unknown
+                           ? standing.since_start && config_.initial_health == config::InitialHealth::healthy
+                           : standing.state == health::State::healthy;
+  return {healthy, drained_.contains(backend.name)};
 }
 
-std::shared_ptr<const policy::ServicePlan> State::plan(
-    const config::BackendService& service, const std::shared_ptr<const policy::ServicePlan>& previous) const {
-  auto state =
-      policy::make_state(config_, service, built_.layout->zones, [&](const config::Backend& backend) {
-        return policy::BackendCondition{is_healthy(service.name, backend), drained_.contains(backend.name)};
-      });
-  const auto zones = built_.layout->zones.zone_count();
-  if (previous && previous->state == state && previous->by_zone.size() == zones) return previous;
-  return policy::make_plan(std::move(state), zones, previous.get());
+void State::update(const std::string& service, const std::string& backend) {
+  const auto position = service_positions_.at(service);
+  auto& [state, backends] = services_[position];
+  const auto found = std::ranges::lower_bound(backends, backend, {}, &config::Backend::name);
+  const auto now = condition(service, **found);
+  auto& member = state.members[static_cast<std::size_t>(found - backends.begin())];
+  member.healthy = now.healthy;
+  member.draining = now.draining || (*found)->drain;
+  changed_.insert(position);
 }
 
 void State::note_pool(const policy::ServicePlan* before, const policy::ServicePlan& after, Events& events) {
@@ -94,64 +128,75 @@ void State::note_pool(const policy::ServicePlan* before, const policy::ServicePl
   }
 }
 
-bool State::is_waiting(const std::string& service) const {
-  return starting_ && !health_.first_round_done(config_, service);
+void State::make_plan(std::size_t service, Events& events) {
+  const auto& state = services_[service].state;
+  auto& plan = plans_[service];
+  if (!plan && starting_ && !health_.first_round_done(state.name)) return;
+  const auto zones = built_.layout->zones.zone_count();
+  if (plan && plan->by_zone.size() == zones && plan->state == state) return;
+  auto after = policy::make_plan(state, zones, plan.get());
+  note_pool(plan.get(), *after, events);
+  plan = std::move(after);
 }
 
-void State::make_plans(Events& events) {
-  for (std::size_t i = 0; i < plans_.size(); ++i) {
-    const auto before = plans_[i];
-    auto after = plan(config_.backend_services[i], before);
-    if (is_waiting(after->state.name)) continue;
-    if (after != before) note_pool(before.get(), *after, events);
-    plans_[i] = std::move(after);
+void State::end_connections(std::size_t service, Clock::time_point now) {
+  const auto& state = services_[service].state;
+  const auto& plan = plans_[service];
+  const auto position = [this](const RosterItem& item) { return targets_[item.id].member; };
+  Roster::Situation situation;
+  if (plan) situation.pool = plan->pool;
+  situation.healthy = [&](const RosterItem& item) { return state.members[position(item)].healthy; };
+  situation.chosen_though_unhealthy = [&](const RosterItem& item) {
+    return item.configured && plan && policy::is_chosen_though_unhealthy(*plan, position(item));
+  };
+  roster_.evaluate(state.name, situation, now);
+  for (const auto id : built_.layout->services[service].targets)
+    std::ranges::copy(roster_.epoch(id), targets_[id].epoch);
+}
+
+void State::resolve_next_hops(const dataplane::Neighbours& neighbours) {
+  if (resolved_at_ == neighbours.changes()) return;
+  resolved_at_ = neighbours.changes();
+  for (dataplane::TargetId id = 0; id < targets_.size(); ++id) {
+    const auto& route = built_.routes[id];
+    if (!route) continue;
+    const auto mac = route->mac ? route->mac : neighbours.find(*route->neighbour);
+    targets_[id].resolved = mac.has_value();
+    targets_[id].next_hop = mac.value_or(net::Mac());
   }
 }
 
 std::unique_ptr<const dataplane::Snapshot> State::make_snapshot(const dataplane::Neighbours& neighbours,
                                                                 Clock::time_point now, Events& events) {
-  make_plans(events);
-  std::map<std::string, const policy::ServicePlan*> plans;
-  for (const auto& plan : plans_)
-    if (plan) plans.emplace(plan->state.name, plan.get());
-  const auto plan_of = [&](const std::string& service) {
-    const auto found = plans.find(service);
-    return found == plans.end() ? nullptr : found->second;
-  };
-  roster_.evaluate([&](const RosterItem& item) { return is_healthy(item.service.name, item.backend); },
-                   [&](const std::string& service) {
-                     const auto* plan = plan_of(service);
-                     return plan == nullptr ? ActivePool::dropped : plan->pool;
-                   },
-                   [&](const RosterItem& item) {
-                     const auto* plan = plan_of(item.service.name);
-                     return plan != nullptr && policy::is_chosen_though_unhealthy(*plan, item.backend.name);
-                   },
-                   now);
+  for (const auto& service : roster_.due(now)) changed_.insert(service_positions_.at(service));
+  for (const auto service : changed_) {
+    make_plan(service, events);
+    end_connections(service, now);
+  }
+  changed_.clear();
+  resolve_next_hops(neighbours);
 
   auto snapshot = std::make_unique<dataplane::Snapshot>();
   snapshot->generation = ++generation_;
   snapshot->layout = built_.layout;
   snapshot->counters = counters_;
   snapshot->plans = plans_;
-  snapshot->targets = built_.targets;
-  for (dataplane::TargetId id = 0; id < snapshot->targets.size(); ++id)
-    std::ranges::copy(roster_.epoch(id), snapshot->targets[id].epoch);
-  for (const auto& item : roster_.items()) {
-    auto& target = snapshot->targets[item.id];
-    const auto route = built_.routes.find(item.id);
-    if (route == built_.routes.end()) continue;
-    const auto mac = route->second.mac ? route->second.mac : neighbours.find(*route->second.neighbour);
-    target.resolved = mac.has_value();
-    target.next_hop = mac.value_or(net::Mac());
-  }
+  snapshot->targets = targets_;
   return snapshot;
+}
+
+std::size_t State::table_bytes() const {
+  std::size_t total = 0;
+  for (const auto& plan : plans_)
+    if (plan)
+      for (const auto& table : plan->tables) total += table->bytes();
+  return total;
 }
 
 std::set<dataplane::NeighbourKey> State::next_hops() const {
   std::set<dataplane::NeighbourKey> keys;
-  for (const auto& [id, route] : built_.routes)
-    if (route.neighbour) keys.insert(*route.neighbour);
+  for (const auto& route : built_.routes)
+    if (route && route->neighbour) keys.insert(*route->neighbour);
   return keys;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "config/config.hpp"
@@ -12,6 +13,7 @@
 #include "control/roster.hpp"
 #include "dataplane/neighbours.hpp"
 #include "dataplane/snapshot.hpp"
+#include "policy/service_state.hpp"
 
 namespace zonelb::control {
 
@@ -24,21 +26,24 @@ class State {
  public:
   State(std::vector<dataplane::PortView> ports, unsigned workers)
       : ports_(std::move(ports)), workers_(workers) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   /// Takes over a configuration, the first one or a reload. Returns what is to be probed. Throws ConfigError
   /// with the old configuration still in force.
   std::vector<health::ProbeTarget> configure(const config::Config& config, Clock::time_point now);
 
   /// Notes a probe's result; returns whom it is about, or nothing when nobody has that target.
-  std::string record(const health::StateChange& change) { return health_.record(change); }
+  std::string record(const health::StateChange& change);
   [[nodiscard]] bool first_round_done() const { return health_.first_round_done(); }
   /// From now on no service waits for its first round of probes (semantics.md section 8).
-  void end_start() { starting_ = false; }
+  void end_start();
 
   /// Backends drained by command. Throws std::invalid_argument naming the known ones.
   void set_drained(const std::string& backend, bool drained, Clock::time_point now);
 
-  /// The snapshot of what is known now. `events` gets a line for each change of an active pool.
+  /// The snapshot of what is known now; what has not changed since the last one is shared with it. `events`
+  /// gets a line for each change of an active pool.
   std::unique_ptr<const dataplane::Snapshot> make_snapshot(const dataplane::Neighbours& neighbours,
                                                            Clock::time_point now, Events& events);
   /// Next hops that have to be resolved.
@@ -49,6 +54,8 @@ class State {
   void release(const std::function<bool(dataplane::TargetId)>& has_connections) {
     roster_.release(has_connections);
   }
+  /// Bytes of all tables that new connections are placed by.
+  [[nodiscard]] std::size_t table_bytes() const;
 
   [[nodiscard]] const config::Config& config() const { return config_; }
   [[nodiscard]] const Roster& roster() const { return roster_; }
@@ -65,13 +72,21 @@ class State {
   [[nodiscard]] std::uint64_t failovers() const { return failovers_; }
 
  private:
-  [[nodiscard]] bool is_healthy(const std::string& service, const config::Backend& backend) const;
-  [[nodiscard]] std::shared_ptr<const policy::ServicePlan> plan(
-      const config::BackendService& service,
-      const std::shared_ptr<const policy::ServicePlan>& previous) const;
-  void make_plans(Events& events);
+  /// What decides where a service's new connections go, as it is known now.
+  struct Service {
+    policy::ServiceState state;
+    /// The members' flags, in config_.
+    policy::Backends backends;
+  };
+
+  [[nodiscard]] policy::BackendCondition condition(const std::string& service,
+                                                   const config::Backend& backend) const;
+  /// Looks again at the condition of a service's backend.
+  void update(const std::string& service, const std::string& backend);
+  void make_plan(std::size_t service, Events& events);
   void note_pool(const policy::ServicePlan* before, const policy::ServicePlan& after, Events& events);
-  [[nodiscard]] bool is_waiting(const std::string& service) const;
+  void end_connections(std::size_t service, Clock::time_point now);
+  void resolve_next_hops(const dataplane::Neighbours& neighbours);
   [[nodiscard]] std::vector<std::string> known_zones() const;
 
   std::vector<dataplane::PortView> ports_;
@@ -82,8 +97,17 @@ class State {
   HealthBoard health_;
   Roster roster_;
   BuiltLayout built_;
+  /// built_.targets with what health, neighbours and epochs say.
+  std::vector<dataplane::Target> targets_;
+  /// Neighbours::changes() when next hops were last looked up; nullopt: not yet for this layout.
+  std::optional<std::uint64_t> resolved_at_;
   std::shared_ptr<dataplane::CounterBlock> counters_;
+  std::unordered_map<std::string, std::size_t> service_positions_;
+  /// By service, as in the layout.
+  std::vector<Service> services_;
   std::vector<std::shared_ptr<const policy::ServicePlan>> plans_;
+  /// Services whose plan or ended connections may be out of date.
+  std::set<std::size_t> changed_;
   std::uint64_t generation_ = 0;
   std::uint64_t failovers_ = 0;
 };

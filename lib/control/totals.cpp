@@ -36,11 +36,11 @@ void add_choices(const Layout& layout, const CounterBlock::PerWorker& counters, 
   }
 }
 
-void add_connections(const CounterBlock::PerWorker& counters, Sums& sums) {
+void add_connections(const CounterBlock::PerWorker& counters, ConnectionCounts& connections) {
   for (dataplane::TargetId id = 0; id < counters.begun.size(); ++id) {
     const auto change = static_cast<std::int64_t>(counters.begun[id].value()) -
                         static_cast<std::int64_t>(counters.ended[id].value());
-    if (change != 0) sums.connections[id] += change;
+    if (change != 0) connections[id] += change;
   }
 }
 
@@ -49,7 +49,7 @@ void add(const Layout& layout, const CounterBlock& block, Sums& sums) {
     const auto& counters = block.worker(worker);
     add_flows(layout, counters, sums);
     add_choices(layout, counters, sums);
-    add_connections(counters, sums);
+    add_connections(counters, sums.connections);
   }
 }
 
@@ -70,6 +70,14 @@ Sums Totals::sums() const {
   Sums sums = folded_;
   for (const auto& period : periods_) add(*period.layout, *period.block, sums);
   return sums;
+}
+
+ConnectionCounts Totals::connections() const {
+  ConnectionCounts connections = folded_.connections;
+  for (const auto& period : periods_)
+    for (unsigned worker = 0; worker < period.block->workers(); ++worker)
+      add_connections(period.block->worker(worker), connections);
+  return connections;
 }
 
 }  // namespace zonelb::control

@@ -35,11 +35,13 @@ struct FlowTotal {
   std::uint64_t bytes = 0;
 };
 
+/// Tracked connections by TargetId.
+using ConnectionCounts = std::map<dataplane::TargetId, std::int64_t>;
+
 struct Sums {
   std::map<FlowLabels, FlowTotal> flows;
   std::map<ChoiceLabels, std::uint64_t> choices;
-  /// Tracked connections by TargetId.
-  std::map<dataplane::TargetId, std::int64_t> connections;
+  ConnectionCounts connections;
 };
 
 /// Adds up what workers counted, over all layouts since the start: a reload does not set a counter back.
@@ -50,6 +52,8 @@ class Totals {
   /// Folds blocks that no snapshot refers to any more.
   void fold();
   [[nodiscard]] Sums sums() const;
+  /// The connections of sums() alone.
+  [[nodiscard]] ConnectionCounts connections() const;
 
  private:
   struct Period {

@@ -5,6 +5,7 @@
 namespace zonelb::dataplane {
 
 void Neighbours::need(const std::set<NeighbourKey>& keys, Clock::time_point now) {
+  ++changes_;
   std::erase_if(neighbours_, [&](const auto& item) { return !keys.contains(item.first); });
   for (const auto& key : keys) {
     const auto [item, is_new] = neighbours_.try_emplace(key);
@@ -16,6 +17,7 @@ bool Neighbours::ask(const NeighbourKey& key, Neighbour& neighbour, Clock::time_
   const bool given_up = neighbour.mac && neighbour.attempts >= unicast_attempts;
   if (given_up) {
     neighbour.mac.reset();
+    ++changes_;
     neighbour.attempts = 0;
   }
   ask_(key, neighbour.mac);
@@ -43,6 +45,7 @@ bool Neighbours::hear(const NeighbourReport& report, Clock::time_point now) {
     return false;
   }
   neighbour.mac = report.mac;
+  if (changed) ++changes_;
   if (changed || report.solicited) {
     neighbour.attempts = 0;
     neighbour.due = now + reachable_time;

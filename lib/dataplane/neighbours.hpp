@@ -45,6 +45,8 @@ class Neighbours {
 
   [[nodiscard]] std::optional<net::Mac> find(const NeighbourKey& key) const;
   [[nodiscard]] std::size_t unresolved() const;
+  /// How often any answer of find() has changed: equal numbers, equal answers.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
   /// Visits (key, mac or nullopt).
   template <class Visit>
   void for_each(Visit&& visit) const {
@@ -61,6 +63,7 @@ class Neighbours {
   bool ask(const NeighbourKey& key, Neighbour& neighbour, Clock::time_point now);
 
   Ask ask_;
+  std::uint64_t changes_ = 0;
   std::map<NeighbourKey, Neighbour> neighbours_;
 };
 

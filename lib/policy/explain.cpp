@@ -12,8 +12,12 @@ namespace {
 
 using config::ZonalAffinity;
 
+const std::string& name_of(const Member& member) {
+  return member.name;
+}
+
 void require_member(const ServiceState& state, const std::string& backend) {
-  if (std::ranges::find(state.members, backend, &Member::name) == state.members.end())
+  if (!std::ranges::binary_search(state.members, backend, {}, name_of))
     throw CaseError(fmt::format("service {} has no backend '{}'; it has {}", state.name, backend,
                                 fmt::join(names_of(state, configured(state)), ", ")));
 }
@@ -142,10 +146,10 @@ Explanation explain(const config::Config& config, const ZoneMap& zones, const Ca
   answer.ratio = zonal.ratio;
 
   const bool refused = client.other_region && !rule.allow_global_access;
-  const auto plan = make_plan(std::move(state), zones.zone_count(), nullptr);
-  if (const auto& table = plan->by_zone[client.zone].table; table && !refused)
-    answer.selected = plan->state.members[table->pick(flow_hash(service.session_affinity, tuple))].name;
-  answer.why = why(plan->state, answer, refused, zonal.on);
+  const auto table = make_table(state, zones.zone_count(), client.zone);
+  if (table && !refused)
+    answer.selected = state.members[table->pick(flow_hash(service.session_affinity, tuple))].name;
+  answer.why = why(state, answer, refused, zonal.on);
   return answer;
 }
 
@@ -153,9 +157,9 @@ Explanation explain_offline(const config::Config& config, const ZoneMap& zones, 
   const auto& rule = rule_of(config, question);
   const auto& service =
       *std::ranges::find(config.backend_services, rule.backend_service, &config::BackendService::name);
-  return explain(config, zones, question, make_state(config, service, zones, [](const config::Backend&) {
-                   return BackendCondition{};
-                 }));
+  return explain(config, zones, question,
+                 make_state(service, backends_of(config, service.name), zones,
+                            [](const config::Backend&) { return BackendCondition{}; }));
 }
 
 }  // namespace zonelb::policy

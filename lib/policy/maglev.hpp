@@ -1,19 +1,23 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
+
+#include "policy/member_name.hpp"
 
 namespace zonelb::policy {
 
 /// One member's claim on a table.
 struct Contender {
+  Contender(std::uint16_t position, std::uint64_t hash_of_name, std::uint64_t share)
+      : name_hash(hash_of_name), weight(share), member(position) {}
+
+  std::uint64_t name_hash;
+  std::uint64_t weight;
   /// Position in the service's member list; what pick() returns.
-  std::uint16_t member = 0;
-  std::string_view name;
-  std::uint32_t weight = 1;
+  std::uint16_t member;
+  friend bool operator==(const Contender&, const Contender&) = default;
 };
 
 /// Weighted Maglev table (Eisenbud et al., NSDI 2016, section 3.4): hash → member. Which member a hash meets
@@ -21,7 +25,7 @@ struct Contender {
 class MaglevTable {
  public:
   /// Contenders of weight 0 get no slot unless all have weight 0; then all count alike. At least one
-  /// contender.
+  /// contender. The time it takes grows with `size`, whatever the weights.
   MaglevTable(std::span<const Contender> contenders, std::uint32_t size);
 
   [[nodiscard]] std::uint16_t pick(std::uint64_t hash) const { return slots_[index(hash, slots_.size())]; }
@@ -29,10 +33,6 @@ class MaglevTable {
 
   /// Slot of a hash in a table of `size` slots, from the hash's upper half.
   static std::uint64_t index(std::uint64_t hash, std::uint64_t size) { return ((hash >> 32) * size) >> 32; }
-
-  /// A prime of at least a hundred slots per member. It is chosen from all members of a service, eligible or
-  /// not, so that a flip of health does not change the size and with it every choice.
-  static std::uint32_t size_for(std::size_t members);
 
  private:
   std::vector<std::uint16_t> slots_;

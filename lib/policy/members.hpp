@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "config/config.hpp"
+#include "policy/member_name.hpp"
 
 namespace zonelb::policy {
 
@@ -14,7 +14,7 @@ inline constexpr ZoneId no_zone = 0;
 
 /// One backend as one of its services sees it.
 struct Member {
-  std::string name;
+  MemberName name;
   ZoneId zone = no_zone;
   bool failover = false;
   std::uint32_t weight = 1;

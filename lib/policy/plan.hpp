@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/maglev.hpp"
+#include "policy/selection_table.hpp"
 #include "policy/zonal_affinity.hpp"
 
 namespace zonelb::policy {
@@ -16,11 +16,15 @@ enum class Choice : std::uint8_t { last_resort, off, no_match, local, spilled };
 inline constexpr std::size_t choice_count = 5;
 std::string_view name(Choice choice);
 
+using TablePtr = std::shared_ptr<const SelectionTable>;
+
 /// Where new connections from clients of one zone go.
 struct ZonePlan {
   /// Null: dropped.
-  std::shared_ptr<const MaglevTable> table;
+  TablePtr table;
   Choice choice = Choice::off;
+  /// They go to the zone's backends although none of these is eligible.
+  bool takes_unhealthy = false;
 };
 
 /// A service's decision for every zone, made ahead on the main core: a worker needs one array index and one
@@ -29,17 +33,22 @@ struct ServicePlan {
   ActivePool pool = ActivePool::dropped;
   /// By ZoneId, no_zone first.
   std::vector<ZonePlan> by_zone;
+  /// The different tables in by_zone.
+  std::vector<TablePtr> tables;
   /// The state this plan was made of.
   ServiceState state;
 };
 
-/// Does `plan` send new connections to a backend that is unhealthy while others are not (STAY_WITHIN_ZONE
-/// with nothing healthy in the zone)?
-bool is_chosen_though_unhealthy(const ServicePlan& plan, const std::string& backend);
+/// Does `plan` send new connections to its member at `position`, which is unhealthy while others are not
+/// (STAY_WITHIN_ZONE with nothing healthy in the zone)?
+bool is_chosen_though_unhealthy(const ServicePlan& plan, Position position);
 
 /// Plans `service` for zones 0..zone_count-1. Identical sets share one table; tables of `previous` (may be
-/// null) are taken over where their sets and weights are unchanged.
+/// null), or their parts, are taken over where their members and weights are unchanged.
 std::shared_ptr<const ServicePlan> make_plan(ServiceState service, std::size_t zone_count,
                                              const ServicePlan* previous);
+
+/// The table that make_plan gives clients of one zone, the others left out.
+TablePtr make_table(const ServiceState& service, std::size_t zone_count, ZoneId zone);
 
 }  // namespace zonelb::policy

@@ -30,7 +30,8 @@ const std::set<std::string> others_options{
     "--rule",       "--client",  "--destination", "--protocol",    "--unhealthy", "--healthy",  // zonelbctl
     "--cases",      "--json",                                                                   // zonelbctl
     "--keep",       "--long",    "--quick",                                                     // tools/
-    "--flows",  // zonelb-bench
+    "--flows",      // zonelb-bench
+    "--snapshots",  // zonelb-bench
     "--unix-socket"};
 
 std::string content(const std::string& path) {

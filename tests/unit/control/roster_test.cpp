@@ -46,9 +46,10 @@ struct Fixture {
     now += passed;
     const auto before = epochs();
     roster.evaluate(
-        [&](const RosterItem& item) { return !unhealthy.contains(item.backend.name); },
-        [&](const std::string&) { return pool; },
-        [&](const RosterItem& item) { return chosen_though_unhealthy.contains(item.backend.name); }, now);
+        "web",
+        {pool, [&](const RosterItem& item) { return !unhealthy.contains(item.backend.name); },
+         [&](const RosterItem& item) { return chosen_though_unhealthy.contains(item.backend.name); }},
+        now);
     return epochs() != before;
   }
   std::vector<std::uint16_t> epochs() const {
@@ -192,4 +193,33 @@ TEST_CASE("UDP leaves a backend that dies, and again when its zone no longer has
   CHECK(f.epoch("p", false) == 2);
   CHECK(f.epoch("p", true) == 0);
   CHECK_FALSE(f.evaluate());
+}
+
+TEST_CASE("only the service whose time has come is due") {
+  Fixture f;
+  auto api = f.config.backend_services[0];
+  api.name = "api";
+  api.connection_draining_timeout = seconds(100);
+  f.config.backend_services.push_back(api);
+  f.config.backends[0].services = {"web", "api"};
+  f.drained = {"p"};
+  f.configure();
+  f.roster.evaluate("api", {ActivePool::primary, [](const auto&) { return true; }, {}}, f.now);
+  CHECK(f.roster.next_deadline() == f.now + seconds(100));
+  CHECK(f.roster.due(f.now + seconds(99)).empty());
+  CHECK(f.roster.due(f.now + seconds(100)) == std::vector<std::string>{"api"});
+  CHECK(f.roster.due(f.now + seconds(300)) == std::vector<std::string>{"api", "web"});
+}
+
+TEST_CASE("members: the configured ones by name, then those that drain") {
+  Fixture f;
+  f.config.backends[0] = backend("z", "10.0.0.7");
+  f.config.backends.push_back(backend("a", "10.0.0.8"));
+  f.configure();
+  std::vector<std::string> names;
+  for (const auto* item : f.roster.members("web")) names.push_back(item->backend.name);
+  CHECK(names == std::vector<std::string>{"a", "f", "z", "p"});
+  CHECK(f.roster.has_departed());
+  CHECK(f.roster.find("web", "p") == nullptr);
+  CHECK(f.roster.find("web", "z")->backend.address == *net::IpAddress::parse("10.0.0.7"));
 }

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "catch.hpp"
-#include "policy/maglev.hpp"
+#include "policy/selection_table.hpp"
 
 using namespace zonelb;
 using namespace zonelb::policy;
@@ -53,8 +53,8 @@ TEST_CASE("the hash is what xxhsum -H3 gives for the 13 bytes, after every resta
 TEST_CASE("sequential ports and addresses spread like random ones") {
   const std::vector<std::string> names{"a", "b", "c", "d", "e"};
   std::vector<Contender> contenders;
-  for (std::uint16_t i = 0; i < names.size(); ++i) contenders.push_back({i, names[i], 1});
-  const MaglevTable table(contenders, MaglevTable::size_for(names.size()));
+  for (std::uint16_t i = 0; i < names.size(); ++i) contenders.emplace_back(i, name_hash(names[i]), 1);
+  const SelectionTable table(contenders, names.size(), nullptr);
   std::map<std::uint16_t, int> counts;
   for (std::uint32_t address = 0; address < 20; ++address)
     for (std::uint16_t port = 0; port < 1000; ++port) {

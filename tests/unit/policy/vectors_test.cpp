@@ -39,8 +39,8 @@ ServiceState state_of(const json& vector, Zones& zones) {
   state.failover_ratio = *config::Ratio::parse(service["failover_ratio"].dump());
   state.drop_traffic_if_unhealthy = service["drop_traffic_if_unhealthy"];
   for (const auto& b : vector["backends"])
-    state.members.push_back(
-        {b["name"], zones(b["zone"]), b["failover"], 1, b["healthy"], b.value("draining", false)});
+    state.members.push_back({b["name"].get<std::string>(), zones(b["zone"]), b["failover"], 1, b["healthy"],
+                             b.value("draining", false)});
   return state;
 }
 
