@@ -36,10 +36,6 @@ def dpdk_version():
     return done.stdout.strip() or "unknown"
 
 
-def tsc_mhz(cycles_per_second):
-    return round(cycles_per_second / 1e6)
-
-
 def describe():
     cpu = cpu_fields()
     return {"cpu": cpu.get("model name") or platform.machine(),
