@@ -6,21 +6,21 @@ local common = { settings = settings, port = tostring(settings.port) }
 local port = common.port
 local first_source_port = 10000
 
-function common.to_number(address)
+local function to_number(address)
   local number = 0
   for part in address:gmatch("%d+") do number = number * 256 + tonumber(part) end
   return number
 end
 
-function common.to_address(number)
+local function to_address(number)
   return string.format("%d.%d.%d.%d", number >> 24 & 255, number >> 16 & 255, number >> 8 & 255, number & 255)
 end
 
 -- First client of a network and their number, without its first and last address.
-function common.clients(network)
+local function clients(network)
   local address, length = network:match("^([%d.]+)/(%d+)$")
   local size = 1 << (32 - tonumber(length))
-  local first = common.to_number(address)
+  local first = to_number(address)
   if size <= 2 then return first, size end
   return first + 1, size - 2
 end
@@ -31,7 +31,7 @@ local function greatest_common_divisor(a, b)
 end
 
 -- Pktgen steps addresses and ports together: numbers of them without a common divisor give each pair once.
-function common.addresses_and_ports(hosts, flows)
+local function addresses_and_ports(hosts, flows)
   local addresses = math.min(hosts, flows)
   local ports = math.ceil(flows / addresses)
   while greatest_common_divisor(addresses, ports) ~= 1 do ports = ports + 1 end
@@ -39,7 +39,7 @@ function common.addresses_and_ports(hosts, flows)
 end
 
 -- Runs Pktgen's own commands, for what its Lua interface lacks.
-function common.command(...)
+local function command(...)
   local path = os.tmpname()
   local file = assert(io.open(path, "w"))
   for _, line in ipairs({ ... }) do file:write(line, "\n") end
@@ -48,13 +48,12 @@ function common.command(...)
   os.remove(path)
 end
 
--- mode: "range" or "set" (single packets); flag: syn, ack … Pktgen's command changed with its Lua function for it.
-function common.tcp_flag(mode, flag)
+-- Of ranges: syn, ack … Only a command sets it; newer ones, which have a Lua function for single packets, have another.
+local function tcp_flag(flag)
   if pktgen.set_tcp_flags then
-    common.command(string.format("%s %s tcp flags clr", mode, port), string.format("%s %s tcp flags %s", mode, port, flag))
+    command(string.format("range %s tcp flags %s", port, flag))
   else
-    common.command(string.format("%s %s tcp flag clr all", mode, port),
-                   string.format("%s %s tcp flag set %s", mode, port, flag))
+    command(string.format("range %s tcp flag clr all", port), string.format("range %s tcp flag set %s", port, flag))
   end
 end
 
@@ -72,22 +71,24 @@ local function stepping(what, first, last, step)
   set(port, "inc", step)
 end
 
--- Flows of a zone: each client address in turn, then further ports of each.
-function common.zone_range(zone)
-  local first, hosts = common.clients(zone.clients)
-  local addresses, ports = common.addresses_and_ports(hosts, settings.flows)
+-- settings.flows flows of a zone: each client address in turn, then further ports of each. block: 0 for the zone's first
+-- addresses, 1 for the next ones …, from the start again after the last; flag: of TCP, ack by default.
+function common.zone_range(zone, block, flag)
+  local first, hosts = clients(zone.clients)
+  local addresses, ports = addresses_and_ports(hosts, settings.flows)
+  first = first + (block or 0) % (hosts // addresses) * addresses
   pktgen.range.set_type(port, "ipv4")
   pktgen.range.ip_proto(port, settings.protocol)
   pktgen.range.dst_mac(port, "start", settings.mac)
   constant("dst_ip", settings.vip, "0.0.0.0")
   constant("dst_port", settings.service_port, 0)
-  stepping("src_ip", common.to_address(first), common.to_address(first + addresses - 1), "0.0.0.1")
+  stepping("src_ip", to_address(first), to_address(first + addresses - 1), "0.0.0.1")
   stepping("src_port", first_source_port, first_source_port + ports - 1, ports > 1 and 1 or 0)
   constant("ttl", 64, 0)
   constant("pkt_size", settings.size, 0)
-  if settings.protocol == "tcp" then common.tcp_flag("range", "ack") end
+  if settings.protocol == "tcp" then tcp_flag(flag or "ack") end
   pktgen.set_range(port, "on")
-  return string.format("%s-%s, ports %d-%d", common.to_address(first), common.to_address(first + addresses - 1),
+  return string.format("%s-%s, ports %d-%d", to_address(first), to_address(first + addresses - 1),
                        first_source_port, first_source_port + ports - 1)
 end
 
@@ -103,14 +104,18 @@ local function counters()
   return { sent = found.opackets, received = found.ipackets }
 end
 
--- Sends for some seconds; while_sending(), if given, is called over and over. Frames sent and received, their share.
-function common.measured(seconds, while_sending)
+-- Calls send(), or sends what is set for settings.seconds. Frames sent and received, and their share.
+function common.measured(send)
   local settle = 1500 -- milliseconds: Pktgen reads its port's counters once a second
   pktgen.delay(settle)
   local before = counters()
-  pktgen.start(port)
-  if while_sending then while_sending(seconds) else pktgen.delay(math.floor(seconds * 1000)) end
-  pktgen.stop(port)
+  if send then
+    send()
+  else
+    pktgen.start(port)
+    pktgen.delay(math.floor(settings.seconds * 1000))
+    pktgen.stop(port)
+  end
   pktgen.delay(settle)
   local after = counters()
   local sent, received = after.sent - before.sent, after.received - before.received

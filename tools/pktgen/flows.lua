@@ -4,6 +4,6 @@ local common = dofile((debug.getinfo(1, "S").source:match("^@(.*/)") or "./") ..
 common.run(function()
   for _, zone in ipairs(common.settings.zones) do
     local range = common.zone_range(zone)
-    common.report(zone.name .. " (" .. range .. ")", common.measured(common.settings.seconds))
+    common.report(zone.name .. " (" .. range .. ")", common.measured())
   end
 end)

@@ -7,10 +7,10 @@ common.run(function()
   local carried
   for percent = settings.ramp.from, settings.ramp.to, settings.ramp.step do
     pktgen.set(common.port, "rate", percent)
-    local found = common.measured(settings.seconds)
-    common.report(string.format("%d %%, %.3f Mpps", percent, found.sent / settings.seconds / 1e6), found)
+    local found = common.measured()
+    common.report(string.format("%g %%, %.3f Mpps", percent, found.sent / settings.seconds / 1e6), found)
     if found.share < 1 - settings.ramp.lost then break end
     carried = percent
   end
-  print(carried and string.format("carried %d %% without loss", carried) or "lost frames at the lowest rate already")
+  print(carried and string.format("carried %g %% without loss", carried) or "lost frames at the lowest rate already")
 end)

@@ -19,5 +19,5 @@ return {
   ramp = { from = 10, to = 100, step = 10,   -- percent
            lost = 0.001 },                   -- share of lost frames above which the ramp ends
   sizes = { from = 64, to = 1504, step = 96 }, -- of mixed-sizes.lua
-  syn_flood = { addresses_per_second = 4 },  -- each opens up to 65,536 connections, from random ports
+  syn_flood = { seconds_per_block = 2 },      -- a block: new connections, as many as flows; Pktgen needs time to write it
 }
