@@ -5,6 +5,7 @@ import datetime
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 
@@ -24,19 +25,28 @@ def switches():
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_nivcsw
 
 
-def run_case(case, common, patience):
-    machine.wait_for_quiet(patience)
+def measure(case, common):
+    """One run of zonelb-bench."""
     before = switches()
     words = [binary("zonelb-bench"), "--json", *final_options(f"{common} {case.arguments}")]
     done = subprocess.run(words, text=True, capture_output=True)
     if done.returncode:
         raise SystemExit(f"bench: {' '.join(words)}: exit code {done.returncode}\n{done.stderr}{done.stdout}")
     measured = json.loads(done.stdout)
-    median = measured["cycles_per_packet"]["median"]
-    say(f"{case.title}: {median:.1f} cycles per packet, floor {measured['floor']['median']:.1f}")
+    say(f"{case.title}: {cycles(measured):.1f} cycles per packet, floor {measured['floor']['median']:.1f}")
+    return {**measured, "interrupted": switches() - before}
+
+
+def cycles(measured):
+    return measured["cycles_per_packet"]["median"]
+
+
+def summary(case, rounds):
+    """Of a case's rounds the middle one, and the medians of all."""
+    middle = sorted(rounds, key=cycles)[(len(rounds) - 1) // 2]
     return {"name": case.name, "title": case.title, "arguments": case.arguments, "target": case.target,
-            "flows": case.flows, "met": None if case.target is None else median <= case.target,
-            "interrupted": switches() - before, "measured": measured}
+            "flows": case.flows, "met": None if case.target is None else cycles(middle) <= case.target,
+            "rounds": [cycles(one) for one in rounds], "measured": middle}
 
 
 def final_options(text):
@@ -48,18 +58,22 @@ def final_options(text):
     return [word for name, values in options.items() for word in (f"--{name}", *values)]
 
 
-def compare(comparison, measured):
-    """None unless both cases were run."""
-    if comparison.case not in measured or comparison.base not in measured:
+def compare(comparison, rounds):
+    """The median of the rounds' values; None unless both cases were run."""
+    if comparison.case not in rounds or comparison.base not in rounds:
         return None
-    case, base = measured[comparison.case], measured[comparison.base]
-    cycles = [one["cycles_per_packet"]["median"] for one in (case, base)]
-    value = {"ratio": cycles[0] / cycles[1],
-             "difference": cycles[0] - cycles[1],
-             "throughput": cycles[1] / cycles[0] * case["workers"] / base["workers"]}[comparison.kind]
+    value = statistics.median(value_of(comparison.kind, case, base)
+                              for case, base in zip(rounds[comparison.case], rounds[comparison.base]))
     met = value >= comparison.target if comparison.kind == "throughput" else value <= comparison.target
     return {"name": comparison.name, "title": comparison.title, "kind": comparison.kind, "target": comparison.target,
             "value": value, "met": met}
+
+
+def value_of(kind, case, base):
+    if kind == "difference":
+        return cycles(case) - cycles(base)
+    ratio = cycles(case) / cycles(base)
+    return ratio if kind == "ratio" else case["workers"] / base["workers"] / ratio
 
 
 def chosen_cases(wanted):
@@ -78,31 +92,40 @@ def needed_for_workers(case):
 
 
 def run_cases(wanted):
-    results = []
+    """{case: its rounds}. A round runs all cases, so that what is compared is measured close together."""
+    rounds = {}
     for case in chosen_cases(wanted):
         if needed_for_workers(case) > os.cpu_count():
             say(f"{case.title}: left out, as this machine has {os.cpu_count()} CPU")
-            continue
-        results.append(run_case(case, cases.QUICK if wanted.quick else cases.FULL, wanted.wait))
-    return results
+        else:
+            rounds[case] = []
+    for number in range(wanted.rounds):
+        if wanted.rounds > 1:
+            say(f"round {number + 1}")
+        for case, measured in rounds.items():
+            machine.wait_for_quiet(wanted.wait)
+            measured.append(measure(case, cases.QUICK if wanted.quick else cases.FULL))
+    return rounds
 
 
 def run(wanted):
     result = {"date": datetime.date.today().isoformat(), "quick": wanted.quick, "machine": machine.describe(),
               "load_before": machine.load()}
-    result["cases"] = run_cases(wanted)
-    measured = {case["name"]: case["measured"] for case in result["cases"]}
-    result["comparisons"] = [found for found in (compare(one, measured) for one in cases.COMPARISONS) if found]
-    rounds, seconds = (1, 1) if wanted.quick else (5, 3)
-    result["wire"] = wire.measure(cases.WIRE_CASES, rounds, seconds, say) if wanted.wire or wanted.only_wire else []
-    result["machine"]["tsc_mhz"] = tsc_mhz(measured)
+    rounds = run_cases(wanted)
+    result["machine"]["tsc_mhz"] = tsc_mhz(rounds)
+    result["cases"] = [summary(case, measured) for case, measured in rounds.items()]
+    by_name = {case.name: measured for case, measured in rounds.items()}
+    result["comparisons"] = [found for found in (compare(one, by_name) for one in cases.COMPARISONS) if found]
+    wire_rounds, tries, seconds = (1, 1, 1) if wanted.quick else (5, 15, 3)
+    wanted_wire = cases.WIRE_CASES if wanted.wire or wanted.only_wire else ()
+    result["wire"] = wire.measure(wanted_wire, wire_rounds, tries, seconds, say) if wanted_wire else []
     return result
 
 
-def tsc_mhz(measured):
-    """As zonelb-bench converts cycles."""
-    for one in measured.values():
-        return round(one["cycles_per_packet"]["median"] * one["mpps_per_core"])
+def tsc_mhz(rounds):
+    """As zonelb-bench converts cycles; None when it did not run."""
+    for measured in rounds.values():
+        return round(cycles(measured[0]) * measured[0]["mpps_per_core"])
     return None
 
 
@@ -119,6 +142,7 @@ def arguments():
     add("--wire", action="store_true", help="also the real binary beside testpmd, over memif and from a file")
     add("--only-wire", action="store_true", help="nothing but that")
     add("--case", action="append", metavar="NAME", help="this case only; repeatable")
+    add("--rounds", type=int, default=1, metavar="N", help="run all cases N times and take medians (1)")
     add("--wait", type=int, default=0, metavar="SECONDS", help="wait so long at most, before a case, for a quiet machine")
     add("--output", default=f"{ROOT}/build/bench", metavar="FOLDER", help="for bench.json, bench.svg, bench.md")
     return parser.parse_args()

@@ -90,6 +90,7 @@ WIRE_CASES = (
     WireCase("pcap-null", "64-byte packets from net_pcap (100k flows) to net_null, one worker", "from_file", 0.55),
 )
 
+# VPP with 16 flows: 75 to 90.
 PEERS = (
     Peer("VPP 26.06 lb", ((16, 82.5), (100_000, 95), (1_000_000, 152), (4_000_000, 172))),
     Peer("Katran", ((1, 130), (1_000_000, 700))),

@@ -9,8 +9,9 @@ COLOURS = {"zonelb": "#c2410c", "floor": "#9a9a9a"}
 PEER_COLOURS = ("#1d4ed8", "#15803d", "#6b7280", "#7e22ce")
 STYLE = ('text { font: 14px "DejaVu Sans", Verdana, Helvetica, sans-serif; fill: #222 } '
          ".title { font-size: 18px; font-weight: bold } .small { font-size: 12px; fill: #555 } "
+         ".value { font-size: 12px; fill: #555; paint-order: stroke; stroke: #fff; stroke-width: 3px } "
          ".grid { stroke: #e2e2e2 } .axis { stroke: #444 } path { fill: none }")
-CYCLES = (10, 20, 50, 100, 200, 500, 1000)
+CYCLES = (5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def short(number):
@@ -71,7 +72,7 @@ def line(axes, points, colour, dashes, values):
     for (x, y), (_, cycles) in zip(places, points):
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>')
         if values:
-            parts.append(text(x, y - 9, f"{cycles:.0f}", "middle", "small"))
+            parts.append(text(x, y - 9, f"{cycles:.0f}", "middle", "value"))
     return parts
 
 

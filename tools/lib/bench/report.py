@@ -6,8 +6,12 @@ from bench import cases, plot
 def machine_sentence(result):
     machine = result["machine"]
     return (f"{result['date']}, {machine['cpu']} (family/model {machine['cpu_family_model']}), {machine['cpus']} CPUs"
-            f"{', virtual' if machine['hypervisor'] else ''}, TSC {machine['tsc_mhz']} MHz, kernel {machine['kernel']}, "
+            f"{', virtual' if machine['hypervisor'] else ''}{tsc(machine)}, kernel {machine['kernel']}, "
             f"DPDK {machine['dpdk']}, {machine['huge_pages_2mb']} pages of 2 MB reserved")
+
+
+def tsc(machine):
+    return f", TSC {machine['tsc_mhz']} MHz" if machine["tsc_mhz"] else ""
 
 
 def verdict(met):
@@ -63,7 +67,7 @@ def draw(result):
     curve = [(case["flows"], case["measured"]) for case in result["cases"] if case["flows"]]
     machine = result["machine"]
     return plot.svg("Cycles per packet of a tracked connection",
-                    f"zonelb: {machine['cpu']}, TSC {machine['tsc_mhz']} MHz, {result['date']}; "
+                    f"zonelb: {machine['cpu']}{tsc(machine)}, {result['date']}; "
                     "dashed: the peers' published figures",
                     [(flows, measured["cycles_per_packet"]["median"]) for flows, measured in curve],
                     [(flows, measured["floor"]["median"]) for flows, measured in curve], cases.PEERS)
