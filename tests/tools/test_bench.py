@@ -64,7 +64,7 @@ def test_the_plot_is_a_drawing_that_names_its_lines(quick):
 
 def test_the_real_binary_beside_testpmd(tmp_path):
     if not shutil.which("dpdk-testpmd"):
-        pytest.skip("dpdk-testpmd is not installed (package dpdk)")
+        pytest.skip("dpdk-testpmd is not installed (package dpdk-dev)")
     if os.cpu_count() < 2:
         pytest.skip("the sender and the worker need a CPU each")
     result, table = bench(tmp_path, "--only-wire")
