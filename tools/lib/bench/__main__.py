@@ -108,7 +108,8 @@ def run_cases(wanted):
     return rounds
 
 
-def run(wanted):
+def in_process(wanted):
+    """The result so far, without the wire runs."""
     result = {"date": datetime.date.today().isoformat(), "quick": wanted.quick, "machine": machine.describe(),
               "load_before": machine.load()}
     rounds = run_cases(wanted)
@@ -116,10 +117,13 @@ def run(wanted):
     result["cases"] = [summary(case, measured) for case, measured in rounds.items()]
     by_name = {case.name: measured for case, measured in rounds.items()}
     result["comparisons"] = [found for found in (compare(one, by_name) for one in cases.COMPARISONS) if found]
-    wire_rounds, tries, seconds = (1, 1, 1) if wanted.quick else (5, 15, 3)
-    wanted_wire = cases.WIRE_CASES if wanted.wire or wanted.only_wire else ()
-    result["wire"] = wire.measure(wanted_wire, wire_rounds, tries, seconds, say) if wanted_wire else []
+    result["wire"] = []
     return result
+
+
+def over_wire(wanted):
+    rounds, tries, seconds = (1, 1, 1) if wanted.quick else (5, 15, 3)
+    return wire.measure(cases.WIRE_CASES, rounds, tries, seconds, say)
 
 
 def tsc_mhz(rounds):
@@ -133,6 +137,14 @@ def write(path, text):
     with open(path, "w") as file:
         file.write(text)
     say(f"wrote {path}")
+
+
+def save(result, folder):
+    os.makedirs(folder, exist_ok=True)
+    write(f"{folder}/bench.json", json.dumps(result, indent=1) + "\n")
+    if any(case["flows"] for case in result["cases"]):
+        write(f"{folder}/bench.svg", report.draw(result))
+    write(f"{folder}/bench.md", report.markdown(result))
 
 
 def arguments():
@@ -150,14 +162,12 @@ def arguments():
 
 def main():
     wanted = arguments()
-    result = run(wanted)
-    os.makedirs(wanted.output, exist_ok=True)
-    write(f"{wanted.output}/bench.json", json.dumps(result, indent=1) + "\n")
-    if any(case["flows"] for case in result["cases"]):
-        write(f"{wanted.output}/bench.svg", report.draw(result))
-    table = report.markdown(result)
-    write(f"{wanted.output}/bench.md", table)
-    print(table, end="")
+    result = in_process(wanted)
+    save(result, wanted.output)  # not to be lost if the rest fails
+    if wanted.wire or wanted.only_wire:
+        result["wire"] = over_wire(wanted)
+        save(result, wanted.output)
+    print(report.markdown(result), end="")
 
 
 main()

@@ -35,29 +35,40 @@ class Program:
 
     def __init__(self, folder, words):
         self.path = f"{folder}/dpdk/rte/dpdk_telemetry.v2"
+        self.connection = None
         self.process = Process(words, f"{folder}/log", {"RUNTIME_DIRECTORY": folder})
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        if self.connection:
+            self.connection.close()
         # At once: of two programs that share a memif, the driver of the one left behind may crash.
         self.process.kill()
+
+    def connect(self):
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            connection.settimeout(30)
+            connection.connect(self.path)
+            connection.recv(LONGEST_ANSWER)  # its greeting
+        except OSError:
+            connection.close()
+            raise
+        return connection
 
     def ask(self, question, key):
         """0 while the program does not listen, or has no such port."""
         if not self.process.running():
             raise RuntimeError(f"ended with {self.process.exit_code()}:\n{self.process.output()}")
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
-                connection.settimeout(5)
-                connection.connect(self.path)
-                connection.recv(LONGEST_ANSWER)  # its greeting
-                connection.send(question.encode())
-                answer = json.loads(connection.recv(LONGEST_ANSWER))
-                return (answer[question.partition(",")[0]] or {}).get(key, 0)
+            self.connection = self.connection or self.connect()
         except (FileNotFoundError, ConnectionRefusedError):
             return 0
+        self.connection.send(question.encode())
+        answer = json.loads(self.connection.recv(LONGEST_ANSWER))
+        return (answer[question.partition(",")[0]] or {}).get(key, 0)
 
     def wait_until_started(self, port):
         wait_for(lambda: self.ask(f"/ethdev/info,{port}", "dev_started"),
@@ -85,8 +96,9 @@ class Rate:
 def rate(program, port, counter, seconds, others=()):
     """Of a port's counter, `others` being programs at work on it too."""
     def reading():
-        return (time.monotonic(), program.ask(f"/ethdev/stats,{port}", counter),
-                [one.worker_time() for one in (program, *others)])
+        asked = time.monotonic()
+        count = program.ask(f"/ethdev/stats,{port}", counter)
+        return (asked + time.monotonic()) / 2, count, [one.worker_time() for one in (program, *others)]
     program.wait_until_forwarding(port, counter)
     time.sleep(SETTLE)
     begin, before, busy_before = reading()
