@@ -25,7 +25,9 @@ class Patience {
     --pause_;
     return false;
   }
-  void succeeded() { failures_ = 0; }
+  void succeeded() {
+    if (failures_ > 0) --failures_;
+  }
   void failed() {
     if (failures_ < most_failures) ++failures_;
     if (failures_ > free_failures) pause_ = 1U << failures_;
@@ -97,8 +99,11 @@ class Table {
     // relaxed: only a hint; insert() looks again
     return !Elsewhere(home(hash)->elsewhere.load(std::memory_order_relaxed)).any();
   }
-  /// Sends for the other lines where the key may be, if any.
+  /// Sends for the other lines where the key may be, if any, and for the one that a new key would go to.
   void prefetch_rest(std::uint64_t hash) const;
+  /// Before insert(), when a key has not been found: sends for the lines of its other bucket if it needs
+  /// them.
+  void prefetch_insertion(std::uint64_t hash) const;
 
   /// Makes an entry unless the key has one. When no room can be made, the oldest unconfirmed entry near by
   /// goes.
@@ -173,6 +178,7 @@ class Table {
   static unsigned likely_way(const Line& line, const FlowKey& key);
   static bool holds(const Line& line, unsigned way, const FlowKey& key);
   static FlowKey key_in(const Line& line, unsigned way, Tag tag);
+  static bool is_full(const Line& line);
   static Place free_place(std::span<Line* const> lines);
   static bool in_motion(const Candidates& lines);
   static Place oldest_unconfirmed(const Candidates& lines, std::uint32_t now);

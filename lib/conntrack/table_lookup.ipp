@@ -55,9 +55,10 @@ template <class Line>
 void Table<Line>::prefetch_rest(std::uint64_t hash) const {
   // relaxed: only a hint
   const Elsewhere elsewhere(home(hash)->elsewhere.load(std::memory_order_relaxed));
-  if (!elsewhere.any()) return;
+  const bool full = is_full(*home(hash));
+  if (!elsewhere.any() && !full) return;
   const auto lines = candidates(hash);
-  if (elsewhere.near())
+  if (elsewhere.near() || full)
     for (unsigned i = 1; i < lines_per_bucket; ++i) prefetch_line(lines[i]);
   if (elsewhere.far())
     for (unsigned i = lines_per_bucket; i < lines.size(); ++i) prefetch_line(lines[i]);
@@ -71,6 +72,22 @@ unsigned Table<Line>::likely_way(const Line& line, const FlowKey& key) {
   const std::uint64_t difference =
       (first & Tag::shown_mask) | (line.address[0][0].load(std::memory_order_relaxed) ^ key.addresses[0]);
   return static_cast<unsigned>(difference != 0);
+}
+
+template <class Line>
+void Table<Line>::prefetch_insertion(std::uint64_t hash) const {
+  const auto lines = candidates(hash);
+  for (unsigned i = 0; i < lines_per_bucket; ++i)
+    if (!is_full(*lines[i])) return;
+  for (unsigned i = lines_per_bucket; i < lines.size(); ++i) prefetch_line(lines[i]);
+}
+
+template <class Line>
+bool Table<Line>::is_full(const Line& line) {
+  for (unsigned way = 0; way < Line::slots; ++way)
+    // relaxed: only a hint
+    if (Tag(line.tag[way].load(std::memory_order_relaxed)).status() == Status::empty) return false;
+  return true;
 }
 
 template <class Line>

@@ -178,25 +178,37 @@ void send_to(const Context& context, Batch& batch, Selection& flows, std::uint16
   flows.add(i);
 }
 
+/// Sends a new connection where the plan says, or drops it.
+template <class Table>
+void begin_connection(Context& context, Batch& batch, Selection& flows, std::uint16_t i, Table& table,
+                      typename Table::Slot slot) {
+  const Flow flow = flow_at(context, batch, i);
+  Placement placement;
+  if (const auto refusal = place(context, flow, placement)) return context.drop(batch.frame[i], *refusal);
+  send_to(context, batch, flows, i, record(context, flow, placement, table, slot));
+}
+
 /// Flows that are not at home: elsewhere in the table, or new.
 template <class Table>
 void track_others(Context& context, Batch& batch, const Selection& others, Selection& flows, Table& table) {
-  Selection found;
+  Selection found, fresh;
   for (const std::uint16_t i : others.positions()) {
     const Flow flow = flow_at(context, batch, i);
     auto slot = table.find(flow.parsed.key, flow.hash);
-    if (slot && keeps<Table>(context, flow, slot)) {
+    if (!slot) {
+      table.prefetch_insertion(flow.hash);
+      fresh.add(i);
+    } else if (keeps<Table>(context, flow, slot)) {
       send_to(context, batch, found, i, slot.entry());
-      continue;
-    }
-    Placement placement;
-    if (const auto refusal = place(context, flow, placement)) {
-      context.drop(batch.frame[i], *refusal);
     } else {
-      send_to(context, batch, found, i, record(context, flow, placement, table, slot));
+      begin_connection(context, batch, found, i, table, slot);
     }
   }
   flows.merge(found);
+  Selection begun;
+  for (const std::uint16_t i : fresh.positions())
+    begin_connection(context, batch, begun, i, table, typename Table::Slot{});
+  flows.merge(begun);
 }
 
 }  // namespace
