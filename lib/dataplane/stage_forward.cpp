@@ -64,11 +64,24 @@ void refuse_too_big(Context& context, rte_mbuf* frame, const Parsed& parsed, std
   context.out.add(context.port, frame);
 }
 
-void forward_one(Context& context, Batch& batch, std::uint16_t i) {
+/// What all packets of a batch need, read once.
+struct View {
+  explicit View(const Context& context)
+      : targets(context.snapshot->targets.data()),
+        rules(context.snapshot->layout->rules.data()),
+        flows(context.block->flows.data()),
+        zones(context.snapshot->zone_count()) {}
+
+  const Target* targets;
+  const Rule* rules;
+  FlowCounter* flows;
+  std::size_t zones;
+};
+
+void forward_one(Context& context, const View& view, Batch& batch, std::uint16_t i) {
   rte_mbuf* frame = batch.frame[i];
   const Parsed& parsed = batch.parsed[i];
-  const Target& target = context.snapshot->targets[batch.target[i]];
-  const Rule& rule = context.snapshot->layout->rules[batch.rule[i]];
+  const Target& target = view.targets[batch.target[i]];
   if (!target.resolved) [[unlikely]]
     return context.drop(
         frame, target.port == Target::no_port ? DropReason::no_route : DropReason::neighbour_unresolved);
@@ -80,7 +93,7 @@ void forward_one(Context& context, Batch& batch, std::uint16_t i) {
     return context.drop(frame, DropReason::no_buffer);
 
   FlowCounter& counter =
-      context.block->flows[rule.first_flow + target.member * context.snapshot->zone_count() + batch.zone[i]];
+      view.flows[view.rules[batch.rule[i]].first_flow + target.member * view.zones + batch.zone[i]];
   counter.packets.add(1);
   counter.bytes.add(frame->pkt_len);
   if (encapsulation == nullptr) {
@@ -94,7 +107,8 @@ void forward_one(Context& context, Batch& batch, std::uint16_t i) {
 }  // namespace
 
 void forward(Context& context, Batch& batch, const Selection& flows) {
-  for (const std::uint16_t i : flows.positions()) forward_one(context, batch, i);
+  const View view(context);
+  for (const std::uint16_t i : flows.positions()) forward_one(context, view, batch, i);
 }
 
 }  // namespace zonelb::dataplane

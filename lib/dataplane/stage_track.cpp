@@ -171,10 +171,10 @@ bool goes_on(const Target* targets, std::size_t target_count, const Flow& flow,
 }
 
 /// Notes where the flow at `i` goes.
-void send_to(const Context& context, Batch& batch, Selection& flows, std::uint16_t i, const Entry& entry) {
+void send_to(std::size_t zone_count, Batch& batch, Selection& flows, std::uint16_t i, const Entry& entry) {
   batch.target[i] = entry.target;
   // A newer snapshot than ours may know more zones.
-  batch.zone[i] = entry.client_zone < context.snapshot->zone_count() ? entry.client_zone : policy::no_zone;
+  batch.zone[i] = entry.client_zone < zone_count ? entry.client_zone : policy::no_zone;
   flows.add(i);
 }
 
@@ -185,7 +185,7 @@ void begin_connection(Context& context, Batch& batch, Selection& flows, std::uin
   const Flow flow = flow_at(context, batch, i);
   Placement placement;
   if (const auto refusal = place(context, flow, placement)) return context.drop(batch.frame[i], *refusal);
-  send_to(context, batch, flows, i, record(context, flow, placement, table, slot));
+  send_to(context.snapshot->zone_count(), batch, flows, i, record(context, flow, placement, table, slot));
 }
 
 /// Flows that are not at home: elsewhere in the table, or new.
@@ -199,7 +199,7 @@ void track_others(Context& context, Batch& batch, const Selection& others, Selec
       table.prefetch_insertion(flow.hash);
       fresh.add(i);
     } else if (keeps<Table>(context, flow, slot)) {
-      send_to(context, batch, found, i, slot.entry());
+      send_to(context.snapshot->zone_count(), batch, found, i, slot.entry());
     } else {
       begin_connection(context, batch, found, i, table, slot);
     }
@@ -220,14 +220,16 @@ void track(Context& context, Batch& batch, Selection& flows, Table& table) {
   flows.clear();
   const Target* targets = context.snapshot->targets.data();
   const std::size_t target_count = context.snapshot->targets.size();
+  const std::size_t zone_count = context.snapshot->zone_count();
+  const Rule* rules = context.snapshot->layout->rules.data();
   for (const std::uint16_t i : all.positions()) {
-    const Flow flow = flow_at(context, batch, i);
+    const Flow flow{batch.parsed[i], rules[batch.rule[i]], batch.hash[i]};
     auto slot = table.find_home(flow.parsed.key, flow.hash);
     if (slot && goes_on<Table>(targets, target_count, flow, slot)) [[likely]] {
       Table::touch(slot, context.now);
-      send_to(context, batch, flows, i, slot.entry());
+      send_to(zone_count, batch, flows, i, slot.entry());
     } else if (slot && keeps<Table>(context, flow, slot)) {
-      send_to(context, batch, flows, i, slot.entry());
+      send_to(zone_count, batch, flows, i, slot.entry());
     } else {
       table.prefetch_rest(flow.hash);
       others.add(i);
