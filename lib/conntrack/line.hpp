@@ -67,27 +67,22 @@ class Elsewhere {
   std::uint32_t word_;
 };
 
-/// IPv4: two slots of 32 bytes in a cache line.
-struct alignas(64) Line4 {
-  static constexpr unsigned slots = 2;
-  static constexpr unsigned address_words = 1;
+/// A cache line of whole slots.
+template <unsigned Slots, unsigned AddressWords>
+struct alignas(64) CacheLine {
+  static constexpr unsigned slots = Slots;
+  static constexpr unsigned address_words = AddressWords;
   std::atomic<std::uint64_t> tag[slots];
   std::atomic<std::uint64_t> address[slots][address_words];
   std::atomic<std::uint64_t> entry[slots];
   std::atomic<std::uint32_t> seen[slots];
+  /// An Elsewhere.
   std::atomic<std::uint32_t> elsewhere;
 };
 
-/// IPv6: one slot of 64 bytes.
-struct alignas(64) Line6 {
-  static constexpr unsigned slots = 1;
-  static constexpr unsigned address_words = 4;
-  std::atomic<std::uint64_t> tag[slots];
-  std::atomic<std::uint64_t> address[slots][address_words];
-  std::atomic<std::uint64_t> entry[slots];
-  std::atomic<std::uint32_t> seen[slots];
-  std::atomic<std::uint32_t> elsewhere;
-};
+/// IPv4: two slots of 32 bytes. IPv6: one of 64.
+using Line4 = CacheLine<2, 1>;
+using Line6 = CacheLine<1, 4>;
 
 static_assert(sizeof(Line4) == 64 && sizeof(Line6) == 64);
 

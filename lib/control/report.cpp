@@ -2,6 +2,8 @@
 
 #include <rte_cycles.h>
 
+#include "dataplane/table_clock.hpp"
+
 namespace zonelb::control {
 namespace {
 
@@ -55,7 +57,7 @@ class ConnectionList {
   ConnectionList(const Appliance& appliance, std::string backend) : wanted_(std::move(backend)) {
     for (const auto& item : appliance.state().roster().items())
       names_[item.id] = {&item.service.name, &item.backend.name};
-    now_ = static_cast<std::uint32_t>(rte_rdtsc() / rte_get_tsc_hz());
+    now_ = dataplane::table_seconds(rte_rdtsc());
   }
 
   template <class Table, class Ends>

@@ -4,6 +4,7 @@
 #include <rte_ethdev.h>
 
 #include "dataplane/stage_track.hpp"
+#include "dataplane/table_clock.hpp"
 
 namespace zonelb::dataplane {
 namespace {
@@ -124,7 +125,7 @@ void Worker::sweep(const Snapshot& snapshot) {
 void Worker::keep_time(std::uint64_t cycles) {
   if (cycles < next_second_) [[likely]]
     return;
-  now_ = static_cast<std::uint32_t>(cycles / rte_get_tsc_hz());
+  now_ = table_seconds(cycles);
   next_second_ = (std::uint64_t{now_} + 1) * rte_get_tsc_hz();
   const Context& context = pipeline_.context();
   left4_ = context.table4.line_count() / wiring_.workers + 1;

@@ -128,11 +128,6 @@ struct Ipv6Fragment {
 
 /// RFC 9293.
 struct Tcp {
-  static constexpr std::uint8_t fin = 0x01;
-  static constexpr std::uint8_t syn = 0x02;
-  static constexpr std::uint8_t rst = 0x04;
-  static constexpr std::uint8_t ack = 0x10;
-
   net::be16 source;
   net::be16 destination;
   net::be32 sequence;

@@ -2,12 +2,10 @@
 
 import fcntl
 import os
-import selectors
 import socket
 import struct
-import threading
 
-from . import cleanup
+from .socket_loop import SocketLoop
 
 _TUNSETIFF = 0x400454CA
 _IFF_TUN_NO_PI = 0x0001 | 0x1000
@@ -23,16 +21,12 @@ def _tun(namespace, device):
     return descriptor
 
 
-class IpipDecapsulators:
+class IpipDecapsulators(SocketLoop):
     """add(namespace): 4in4, 6in4, 4in6 and 6in6 packets to that host reach its stack without their outer header."""
 
     def __init__(self):
-        self._selector = selectors.DefaultSelector()
+        super().__init__()
         self._tuns = []
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._move, daemon=True)
-        self._thread.start()
-        self._undo = cleanup.at_end(self.stop)
 
     def add(self, namespace, device="ipip0"):
         tun = _tun(namespace, device)
@@ -41,27 +35,15 @@ class IpipDecapsulators:
             for protocol in (_IPV4_IN, _IPV6_IN):
                 outer = namespace.socket(family, socket.SOCK_RAW, protocol)
                 outer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
-                outer.setblocking(False)
-                self._selector.register(outer, selectors.EVENT_READ, tun)
+                self.watch(outer, tun)
 
-    def _move(self):
-        while not self._stopping.is_set():
-            for key, _ in self._selector.select(timeout=0.1):
-                try:
-                    while True:
-                        packet = key.fileobj.recv(65536)
-                        if key.fileobj.family == socket.AF_INET:  # comes with its outer header; IPv6 without
-                            packet = packet[(packet[0] & 15) * 4:]
-                        os.write(key.data, packet)
-                except OSError:
-                    continue
+    def receive(self, outer, tun):
+        packet = outer.recv(65536)
+        if outer.family == socket.AF_INET:  # comes with its outer header; IPv6 without
+            packet = packet[(packet[0] & 15) * 4:]
+        os.write(tun, packet)
 
     def stop(self):
-        cleanup.forget(self._undo)
-        self._stopping.set()
-        self._thread.join()
-        for key in list(self._selector.get_map().values()):
-            key.fileobj.close()
+        super().stop()
         for tun in self._tuns:
             os.close(tun)
-        self._selector.close()

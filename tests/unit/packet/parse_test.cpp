@@ -1,6 +1,7 @@
 #include "packet/parse.hpp"
 
 #include "catch.hpp"
+#include "conntrack/entry.hpp"
 #include "frames.hpp"
 
 using namespace zonelb;
@@ -28,7 +29,7 @@ TEST_CASE("a TCP SYN over IPv4, untagged") {
   CHECK(parsed.l4_offset == 34);
   CHECK(parsed.l3_length == 40);
   CHECK(parsed.vlan == no_vlan);
-  CHECK(parsed.tcp_flags == Tcp::syn);
+  CHECK(parsed.tcp_flags == conntrack::tcp_flag::syn);
   CHECK(parsed.traffic_class == 0xb9);
   CHECK(parsed.dont_fragment);
 }
@@ -71,7 +72,7 @@ TEST_CASE("TCP over IPv6") {
   CHECK(parsed.l3_offset == 14);
   CHECK(parsed.l4_offset == 54);
   CHECK(parsed.l3_length == 60);
-  CHECK(parsed.tcp_flags == Tcp::syn);
+  CHECK(parsed.tcp_flags == conntrack::tcp_flag::syn);
   CHECK(parsed.traffic_class == 0xb9);
   CHECK(parsed.dont_fragment);
 }
