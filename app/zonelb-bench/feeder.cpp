@@ -13,7 +13,6 @@ namespace {
 
 using conntrack::tcp_flag::ack;
 using conntrack::tcp_flag::syn;
-using dataplane::Batch;
 
 class StageClock {
  public:

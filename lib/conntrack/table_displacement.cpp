@@ -104,7 +104,7 @@ bool Table<Line>::move(const Place& from, const Place& to) {
   return true;
 }
 
-template bool Table4::make_room(const Candidates&);
-template bool Table6::make_room(const Candidates&);
+template bool Table<Line4>::make_room(const Candidates&);
+template bool Table<Line6>::make_room(const Candidates&);
 
 }  // namespace zonelb::conntrack

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <string_view>
 #include <tuple>
 
@@ -188,8 +187,8 @@ void Roster::evaluate(const std::string& service, const Situation& situation, Cl
 }
 
 std::optional<Clock::time_point> Roster::next_deadline() const {
-  if (deadlines_.empty()) return std::nullopt;
-  return std::ranges::min(deadlines_ | std::views::values);
+  const auto earliest = std::ranges::min_element(deadlines_, {}, &Deadlines::value_type::second);
+  return earliest == deadlines_.end() ? std::nullopt : std::optional(earliest->second);
 }
 
 std::vector<std::string> Roster::due(Clock::time_point now) const {

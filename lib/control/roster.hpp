@@ -115,7 +115,8 @@ class Roster {
   std::unordered_map<std::string, Service> services_;
   std::size_t departed_ = 0;
   /// By service that has one: when time alone will next end connections.
-  std::map<std::string, Clock::time_point> deadlines_;
+  using Deadlines = std::map<std::string, Clock::time_point>;
+  Deadlines deadlines_;
 };
 
 }  // namespace zonelb::control
