@@ -87,44 +87,59 @@ conntrack::FlowKey flow_key(std::uint32_t number, bool ipv6) {
 /// Numbers of connections in the order in which they are used.
 using Numbers = std::vector<std::uint32_t>;
 
-struct Counted {
-  std::uint64_t cycles = 0;
+/// What a contender made of some keys.
+struct Outcome {
+  /// Cycles per key of each burst.
+  std::vector<double> cycles;
   /// Keys found, or refused.
   std::uint64_t counted = 0;
+
+  void add(const Outcome& other) {
+    cycles.insert(cycles.end(), other.cycles.begin(), other.cycles.end());
+    counted += other.counted;
+  }
 };
+
+/// The mean without the slowest fiftieth: there are the bursts in which an interrupt or another program had
+/// the CPU.
+double trimmed_mean(std::vector<double> values) {
+  const auto kept = static_cast<std::ptrdiff_t>(values.size() - values.size() / 50);
+  std::ranges::nth_element(values, values.begin() + kept - 1);
+  return std::accumulate(values.begin(), values.begin() + kept, 0.0) / static_cast<double>(kept);
+}
 
 /// Puts connections number `offset` + each of `numbers` through a contender; only its work is timed, not the
 /// composing of keys.
 template <class Table>
-Counted put_through(Table& table, Operation operation, std::span<const std::uint32_t> numbers,
+Outcome put_through(Table& table, Operation operation, std::span<const std::uint32_t> numbers,
                     std::uint32_t offset, unsigned thread, bool ipv6) {
   typename Table::Burst burst;
-  Counted result;
+  Outcome result;
+  result.cycles.reserve(numbers.size() / table_burst + 1);
   for (std::size_t done = 0; done < numbers.size(); done += table_burst) {
     const auto count = static_cast<unsigned>(std::min<std::size_t>(table_burst, numbers.size() - done));
     for (unsigned i = 0; i < count; ++i) burst.set(i, flow_key(offset + numbers[done + i], ipv6));
     const auto begin = rte_rdtsc();
     result.counted +=
         operation == Operation::insert ? table.insert(burst, count, thread) : table.look_up(burst, count);
-    result.cycles += rte_rdtsc() - begin;
+    result.cycles.push_back(static_cast<double>(rte_rdtsc() - begin) / count);
   }
   return result;
 }
 
 /// The same with all threads at once, each with its share of the numbers.
 template <class Table>
-Counted put_through(Table& table, Operation operation, std::span<const std::uint32_t> numbers,
+Outcome put_through(Table& table, Operation operation, std::span<const std::uint32_t> numbers,
                     std::uint32_t offset, unsigned threads, const TableOptions& options) {
-  std::vector<Counted> parts(threads);
+  std::vector<Outcome> parts(threads);
   on_lcores(threads, [&](unsigned thread) {
     const auto begin = numbers.size() * thread / threads;
     const auto end = numbers.size() * (thread + 1) / threads;
     parts[thread] =
         put_through(table, operation, numbers.subspan(begin, end - begin), offset, thread, options.ipv6);
   });
-  return std::accumulate(parts.begin(), parts.end(), Counted{}, [](Counted sum, const Counted& part) {
-    return Counted{sum.cycles + part.cycles, sum.counted + part.counted};
-  });
+  for (unsigned thread = 1; thread < threads; ++thread) parts[0].add(parts[thread]);
+  return std::move(parts[0]);
 }
 
 /// One contender and what of it is measured.
@@ -150,8 +165,7 @@ class Course {
   /// Fills the table up to `load` percent and looks up what is there, and as much that is not.
   void go_to(unsigned load, std::span<const std::uint32_t> numbers) {
     fill(numbers, load - insertion_percent);
-    const auto window = fill(numbers, load);
-    note(load, Operation::insert, window);
+    note(load, Operation::insert, fill(numbers, load));
     auto& worst = result_.refused[{threads_, load}][contender_];
     worst = std::max(worst, refused_);
     const auto wanted = numbers.first(std::min(filled_, most_look_ups));
@@ -161,25 +175,22 @@ class Course {
       throw std::runtime_error(fmt::format("{}: {} of {} keys found, and {} that are not there",
                                            contender_names[contender_], hits.counted, wanted.size(),
                                            misses.counted));
-    note(load, Operation::hit, {hits.cycles, wanted.size()});
-    note(load, Operation::miss, {misses.cycles, wanted.size()});
+    note(load, Operation::hit, hits);
+    note(load, Operation::miss, misses);
   }
 
  private:
-  /// Returns the cycles, and how many keys.
-  Counted fill(std::span<const std::uint32_t> numbers, unsigned load) {
+  Outcome fill(std::span<const std::uint32_t> numbers, unsigned load) {
     const std::uint64_t end = std::uint64_t{options_.capacity} * load / 100;
-    const auto keys = end - filled_;
-    const auto done =
-        put_through(table_, Operation::insert, numbers.subspan(filled_, keys), 0, threads_, options_);
+    auto outcome = put_through(table_, Operation::insert, numbers.subspan(filled_, end - filled_), 0,
+                               threads_, options_);
     filled_ = end;
-    refused_ += done.counted;
-    return {done.cycles, keys};
+    refused_ += outcome.counted;
+    return outcome;
   }
 
-  void note(unsigned load, Operation operation, const Counted& keys) {
-    result_.cycles[{threads_, load, operation}][contender_].push_back(static_cast<double>(keys.cycles) /
-                                                                      static_cast<double>(keys.counted));
+  void note(unsigned load, Operation operation, const Outcome& outcome) {
+    result_.cycles[{threads_, load, operation}][contender_].push_back(trimmed_mean(outcome.cycles));
   }
 
   const TableOptions& options_;
