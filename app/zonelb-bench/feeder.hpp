@@ -41,7 +41,6 @@ struct Shared {
   dataplane::Publication publication;
   /// Numbers of flows never seen before.
   std::atomic<std::uint64_t> next_new{0};
-  std::atomic<unsigned> waiting{0};
 };
 
 /// One worker: its pipeline and the packets it is fed with.

@@ -2,20 +2,20 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
-#include <sstream>
 #include <string_view>
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <rte_eal.h>
-
+#include "command_line.hpp"
 #include "dataplane/eal.hpp"
 #include "dataplane/machine_error.hpp"
 #include "options.hpp"
 #include "runner.hpp"
 #include "snapshots.hpp"
+#include "swaps.hpp"
+#include "table_only.hpp"
 
 namespace {
 
@@ -81,12 +81,13 @@ struct Words {
   std::string table = "kept";
 };
 
-Options parse(int argc, char** argv, Words& words, bool& help_wanted) {
-  Options options;
-  options_lib::options_description all("zonelb-bench: cycles per packet of the packet path, without a NIC",
-                                       100);
+/// False: only help was asked for.
+bool parse(int argc, char** argv, Words& words, Options& options) {
+  options_lib::options_description all(
+      "zonelb-bench: cycles per packet of the packet path, without a NIC; with --snapshots, --table-only or "
+      "--swaps something else, see their --help",
+      100);
   auto add = all.add_options();
-  add("help", options_lib::bool_switch(&help_wanted), "this text");
   add("flows", options_lib::value(&options.flows)->default_value(options.flows), "connections in the table");
   add("new-percent", options_lib::value(&options.new_percent)->default_value(0),
       "packets that open a connection");
@@ -114,16 +115,10 @@ Options parse(int argc, char** argv, Words& words, bool& help_wanted) {
   add("json", options_lib::bool_switch(&options.json), "one JSON object");
   add("eal", options_lib::value(&words.eal), "further EAL arguments");
   options_lib::variables_map values;
-  options_lib::store(options_lib::parse_command_line(argc, argv, all), values);
-  options_lib::notify(values);
-  if (help_wanted) {
-    std::ostringstream text;
-    text << all;
-    fmt::print("{}", text.str());
-  }
+  if (!read_command_line(all, argc, argv, values)) return false;
   if (options.connections == 0) options.connections = std::max<std::uint64_t>(options.flows * 2, 1'000'000);
   options.burst = std::clamp(options.burst, 1U, unsigned{dataplane::Batch::max_size});
-  return options;
+  return true;
 }
 
 void apply(const Words& words, Options& options) {
@@ -140,33 +135,21 @@ void apply(const Words& words, Options& options) {
     options.zonal_affinity = config::ZonalAffinity::stay_within_zone;
 }
 
-std::vector<std::string> eal_arguments(const Options& options, const Words& words) {
-  std::vector<std::string> arguments{"--no-huge",
-                                     "--no-shconf",
-                                     "--no-pci",
-                                     "--no-telemetry",
-                                     "--log-level=4",
-                                     "-m",
-                                     "256",
-                                     "-l",
-                                     fmt::format("0-{}", options.workers - 1)};
-  std::istringstream more(words.eal);
-  for (std::string word; more >> word;) arguments.push_back(word);
-  return arguments;
-}
+/// What else can be measured, each in its own file and with its own options.
+constexpr std::pair<std::string_view, int (*)(int, char**)> modes[] = {
+    {"--snapshots", measure_snapshots}, {"--table-only", measure_tables}, {"--swaps", measure_swaps}};
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    if (std::find(argv, argv + argc, std::string_view("--snapshots")) != argv + argc)
-      return measure_snapshots(argc, argv);
+    for (const auto& [option, measure] : modes)
+      if (std::find(argv, argv + argc, option) != argv + argc) return measure(argc, argv);
     Words words;
-    bool help_wanted = false;
-    Options options = parse(argc, argv, words, help_wanted);
-    if (help_wanted) return 0;
+    Options options;
+    if (!parse(argc, argv, words, options)) return 0;
     apply(words, options);
-    const dataplane::Eal eal(eal_arguments(options, words));
+    const dataplane::Eal eal(eal_arguments(options.workers, words.eal));
     print(options, run(options));
     return 0;
   } catch (const options_lib::error& error) {

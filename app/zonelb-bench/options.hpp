@@ -38,6 +38,8 @@ struct Options {
   /// Table entries; 0: twice the flows, at least a million.
   std::uint64_t connections = 0;
   TableState table = TableState::kept;
+  /// Can backends fail?
+  bool health_check = false;
   bool json = false;
 };
 

@@ -3,10 +3,9 @@
 #include <memory>
 
 #include <rte_cycles.h>
-#include <rte_launch.h>
-#include <rte_lcore.h>
 
 #include "feeder.hpp"
+#include "lcores.hpp"
 
 namespace zonelb::bench {
 namespace {
@@ -16,28 +15,22 @@ struct Turn {
   enum class Kind : std::uint8_t { establish, fill, fill_confirmed, measure };
 
   Feeder* feeder = nullptr;
-  Shared* shared = nullptr;
   Kind kind = Kind::measure;
   RunResult result;
 
-  static int go(void* argument) {
-    auto& turn = *static_cast<Turn*>(argument);
-    // All start together. acq_rel: nothing else is handed over by it
-    turn.shared->waiting.fetch_sub(1, std::memory_order_acq_rel);
-    while (turn.shared->waiting.load(std::memory_order_acquire) != 0) rte_pause();
-    switch (turn.kind) {
+  void go() {
+    switch (kind) {
       case Kind::establish:
-        turn.feeder->establish();
+        feeder->establish();
         break;
       case Kind::fill:
       case Kind::fill_confirmed:
-        turn.feeder->fill_table(turn.kind == Kind::fill_confirmed);
+        feeder->fill_table(kind == Kind::fill_confirmed);
         break;
       case Kind::measure:
-        turn.result = turn.feeder->run();
+        result = feeder->run();
         break;
     }
-    return 0;
   }
 };
 
@@ -52,18 +45,11 @@ RunResult mean(const std::vector<Turn>& turns) {
   return sum;
 }
 
-/// Runs all workers at once: the first on this lcore, the others on theirs.
-RunResult all(std::vector<std::unique_ptr<Feeder>>& feeders, Shared& shared, Turn::Kind kind) {
+/// Runs all workers at once.
+RunResult all(std::vector<std::unique_ptr<Feeder>>& feeders, Turn::Kind kind) {
   std::vector<Turn> turns;
-  for (auto& feeder : feeders) turns.push_back({feeder.get(), &shared, kind, {}});
-  shared.waiting.store(static_cast<unsigned>(turns.size()), std::memory_order_release);
-  unsigned lcore = rte_get_main_lcore();
-  for (std::size_t i = 1; i < turns.size(); ++i) {
-    lcore = rte_get_next_lcore(lcore, 1, 0);
-    rte_eal_remote_launch(Turn::go, &turns[i], lcore);
-  }
-  Turn::go(turns.data());
-  rte_eal_mp_wait_lcore();
+  for (auto& feeder : feeders) turns.push_back({feeder.get(), kind, {}});
+  on_lcores(static_cast<unsigned>(turns.size()), [&](unsigned worker) { turns[worker].go(); });
   return mean(turns);
 }
 
@@ -81,15 +67,15 @@ Report run(const Options& options) {
   std::vector<std::unique_ptr<Feeder>> feeders;
   for (unsigned worker = 0; worker < options.workers; ++worker)
     feeders.push_back(std::make_unique<Feeder>(shared, worker));
-  if (options.new_percent < 100) all(feeders, shared, Turn::Kind::establish);
-  if (options.table == TableState::full) all(feeders, shared, Turn::Kind::fill);
-  if (options.table == TableState::confirmed) all(feeders, shared, Turn::Kind::fill_confirmed);
+  if (options.new_percent < 100) all(feeders, Turn::Kind::establish);
+  if (options.table == TableState::full) all(feeders, Turn::Kind::fill);
+  if (options.table == TableState::confirmed) all(feeders, Turn::Kind::fill_confirmed);
   Report report;
   report.cycles_per_second = rte_get_tsc_hz();
   report.huge_pages = options.ipv6 ? shared.table6.in_huge_pages() : shared.table4.in_huge_pages();
   for (unsigned i = 0; i < options.runs; ++i) {
     if (options.table == TableState::emptied) empty(shared);
-    report.runs.push_back(all(feeders, shared, Turn::Kind::measure));
+    report.runs.push_back(all(feeders, Turn::Kind::measure));
   }
   const auto count = [&](const auto&, const auto&, std::uint32_t) { ++report.entries; };
   shared.table4.for_each(1, count);

@@ -58,6 +58,7 @@ config::Config configuration(const Options& options) {
     config.forwarding_rules.push_back(rule);
   }
   for (unsigned i = 0; i < options.backends; ++i) config.backends.push_back(backend(i, options));
+  if (options.health_check) check_health(config);
   return config;
 }
 
@@ -68,12 +69,26 @@ dataplane::PortView bench_port() {
           address("2001:db8::1")};
 }
 
+void check_health(config::Config& config) {
+  config::HealthCheck check;
+  check.name = "alive";
+  for (auto& service : config.backend_services) service.health_check = check.name;
+  config.health_checks = {std::move(check)};
+  config.initial_health = config::InitialHealth::healthy;
+}
+
 Scenario::Scenario(const Options& options)
-    : config(configuration(options)), state({bench_port()}, options.workers) {
-  const auto now = control::Clock::now();
-  state.configure(config, now);
+    : config(configuration(options)),
+      state({bench_port()}, options.workers),
+      neighbours([](const auto&, const auto&) {}) {
+  targets = state.configure(config, control::Clock::now());
+  state.end_start();
+  snapshot = make_snapshot();
+}
+
+std::unique_ptr<const dataplane::Snapshot> Scenario::make_snapshot() {
   control::Events events;
-  snapshot = state.make_snapshot(dataplane::Neighbours([](const auto&, const auto&) {}), now, events);
+  return state.make_snapshot(neighbours, control::Clock::now(), events);
 }
 
 }  // namespace zonelb::bench

@@ -1,14 +1,15 @@
 #include "snapshots.hpp"
 
-#include <algorithm>
 #include <random>
-#include <sstream>
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "command_line.hpp"
 #include "control/state.hpp"
+#include "scenario.hpp"
+#include "times.hpp"
 
 namespace zonelb::bench {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 namespace options_lib = boost::program_options;
 using control::Clock;
 
-struct Options {
+struct SnapshotOptions {
   unsigned services = 1000;
   /// Over all services.
   unsigned backends = 10'000;
@@ -31,7 +32,7 @@ net::IpAddress address(unsigned base, unsigned number) {
   return net::IpAddress::v4(net::be32((base << 24) + number));
 }
 
-config::Backend backend(unsigned number, const Options& options) {
+config::Backend backend(unsigned number, const SnapshotOptions& options) {
   config::Backend backend;
   backend.name = fmt::format("rack-{:03}-backend-{:05}", number / 40, number);
   backend.services = {fmt::format("service-{}", number % options.services)};
@@ -40,13 +41,12 @@ config::Backend backend(unsigned number, const Options& options) {
   return backend;
 }
 
-config::Config configuration(const Options& options) {
+config::Config configuration(const SnapshotOptions& options) {
   config::Config config;
   config::Port port;
   port.name = "bench";
   port.v4 = config::InterfaceAddress{address(10, 1), *net::Prefix::parse("10.0.0.0/8"), {}};
   config.machine.ports = {port};
-  config.initial_health = config::InitialHealth::healthy;
   for (unsigned i = 0; i < options.zones; ++i) config.zones.push_back(fmt::format("zone-{:02}", i));
   for (unsigned i = 0; i < options.client_networks; ++i) {
     config::ClientNetwork network;
@@ -54,13 +54,9 @@ config::Config configuration(const Options& options) {
     network.zone = config.zones[i % options.zones];
     config.client_networks.push_back(network);
   }
-  config::HealthCheck check;
-  check.name = "alive";
-  config.health_checks = {check};
   for (unsigned i = 0; i < options.services; ++i) {
     config::BackendService service;
     service.name = fmt::format("service-{}", i);
-    service.health_check = check.name;
     service.zonal_affinity = config::ZonalAffinity::spill_cross_zone;
     config::ForwardingRule rule;
     rule.name = fmt::format("rule-{}", i);
@@ -71,35 +67,9 @@ config::Config configuration(const Options& options) {
     config.forwarding_rules.push_back(std::move(rule));
   }
   for (unsigned i = 0; i < options.backends; ++i) config.backends.push_back(backend(i, options));
+  check_health(config);
   return config;
 }
-
-/// Milliseconds, sorted.
-class Times {
- public:
-  template <class Work>
-  void measure(Work&& work) {
-    const auto begin = Clock::now();
-    work();
-    values_.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
-  }
-  [[nodiscard]] nlohmann::ordered_json json() const {
-    return {{"median_ms", quantile(0.5)}, {"p99_ms", quantile(0.99)}, {"max_ms", quantile(1)}};
-  }
-  [[nodiscard]] std::string text() const {
-    return fmt::format("median {:8.3f} ms, p99 {:8.3f} ms, max {:8.3f} ms", quantile(0.5), quantile(0.99),
-                       quantile(1));
-  }
-
- private:
-  [[nodiscard]] double quantile(double share) const {
-    auto sorted = values_;
-    std::ranges::sort(sorted);
-    return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
-  }
-
-  std::vector<double> values_;
-};
 
 struct Result {
   Times full_build;
@@ -162,7 +132,7 @@ class MainCore {
   std::unique_ptr<const dataplane::Snapshot> old_;
 };
 
-Result measure(const Options& options) {
+Result measure(const SnapshotOptions& options) {
   Result result;
   const auto config = configuration(options);
   for (unsigned i = 0; i < options.reloads; ++i) {
@@ -189,7 +159,7 @@ Result measure(const Options& options) {
   return result;
 }
 
-void print(const Options& options, const Result& result) {
+void print(const SnapshotOptions& options, const Result& result) {
   if (options.json) {
     const nlohmann::ordered_json json{{"services", options.services},
                                       {"backends", options.backends},
@@ -215,13 +185,11 @@ void print(const Options& options, const Result& result) {
 }  // namespace
 
 int measure_snapshots(int argc, char** argv) {
-  Options options;
-  bool help_wanted = false;
+  SnapshotOptions options;
   bool chosen = false;
   options_lib::options_description all("zonelb-bench --snapshots: what decisions cost the main core", 100);
   const auto number = [](unsigned& value) { return options_lib::value(&value)->default_value(value); };
   auto add = all.add_options();
-  add("help", options_lib::bool_switch(&help_wanted), "this text");
   add("snapshots", options_lib::bool_switch(&chosen), "measure snapshots instead of packets");
   add("services", number(options.services), "");
   add("backends", number(options.backends), "over all services");
@@ -231,17 +199,8 @@ int measure_snapshots(int argc, char** argv) {
   add("reloads", number(options.reloads), "full builds, and reloads of one weight");
   add("json", options_lib::bool_switch(&options.json), "one JSON object");
   options_lib::variables_map values;
-  options_lib::store(options_lib::parse_command_line(argc, argv, all), values);
-  options_lib::notify(values);
-  if (help_wanted) {
-    std::ostringstream text;
-    text << all;
-    fmt::print("{}", text.str());
-    return 0;
-  }
-  for (const auto* name : {"services", "backends", "zones", "client-networks", "flips", "reloads"})
-    if (values[name].as<unsigned>() == 0)
-      throw options_lib::error(fmt::format("--{} must be 1 or more", name));
+  if (!read_command_line(all, argc, argv, values)) return 0;
+  require_counts(values, {"services", "backends", "zones", "client-networks", "flips", "reloads"});
   print(options, measure(options));
   return 0;
 }

@@ -50,7 +50,7 @@ const std::set<std::string>& others_options() {
       "--vdev --no-huge --in-memory --file-prefix "                                     // EAL
       "--rule --client --destination --protocol --unhealthy --healthy --cases --json "  // zonelbctl
       "--keep --long --quick --wire --clients --vip --mac "                             // tools/
-      "--flows --snapshots "                                                            // zonelb-bench
+      "--flows --snapshots --table-only --swaps "                                       // zonelb-bench
       "--forward-mode --total-num-mbufs --stats-period "                                // testpmd
       "--cflags --unix-socket",                                                         // pkg-config, curl
       option);

@@ -25,16 +25,50 @@ def switches():
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_nivcsw
 
 
-def measure(case, common):
-    """One run of zonelb-bench."""
+def zonelb_bench(arguments):
+    """What one run of zonelb-bench prints, and how often it was interrupted."""
     before = switches()
-    words = [binary("zonelb-bench"), "--json", *final_options(f"{common} {case.arguments}")]
+    words = [binary("zonelb-bench"), "--json", *final_options(arguments)]
     done = subprocess.run(words, text=True, capture_output=True)
     if done.returncode:
         raise SystemExit(f"bench: {' '.join(words)}: exit code {done.returncode}\n{done.stderr}{done.stdout}")
-    measured = json.loads(done.stdout)
+    return {**json.loads(done.stdout), "interrupted": switches() - before}
+
+
+def measure(case, common):
+    measured = zonelb_bench(f"{common} {case.arguments}")
     say(f"{case.title}: {cycles(measured):.1f} cycles per packet, floor {measured['floor']['median']:.1f}")
-    return {**measured, "interrupted": switches() - before}
+    return measured
+
+
+def measure_tables(wanted):
+    found = []
+    for case in chosen(cases.TABLE_CASES, wanted):
+        machine.wait_for_quiet(wanted.wait)
+        measured = zonelb_bench(arguments_of(case, wanted))
+        better = sum(row["better"] == "ours" for row in measured["rows"])
+        say(f"table beside rte_hash, {case.title}: better in {better} of {len(measured['rows'])} rows")
+        found.append({"name": case.name, "title": case.title, "arguments": arguments_of(case, wanted),
+                      "met": better == len(measured["rows"]), "measured": measured})
+    return found
+
+
+def measure_swaps(wanted):
+    """The worker and the main core need a CPU each."""
+    found = []
+    for case in chosen(cases.SWAP_CASES, wanted) if os.cpu_count() > 1 else ():
+        machine.wait_for_quiet(wanted.wait)
+        measured = zonelb_bench(arguments_of(case, wanted))
+        ratio, flip = measured["ratio"]["p99.9"], measured["flip"]["p99_ms"]
+        say(f"swaps, {case.title}: p99.9 of a burst {ratio:.2f} times that without, a flip's p99 {flip:.2f} ms")
+        found.append({"name": case.name, "title": case.title, "arguments": arguments_of(case, wanted),
+                      "target_ratio": case.target_ratio, "target_ms": case.target_ms,
+                      "met": ratio <= case.target_ratio and flip <= case.target_ms, "measured": measured})
+    return found
+
+
+def arguments_of(case, wanted):
+    return case.quick_arguments if wanted.quick else case.arguments
 
 
 def cycles(measured):
@@ -76,13 +110,18 @@ def value_of(kind, case, base):
     return ratio if kind == "ratio" else case["workers"] / base["workers"] / ratio
 
 
-def chosen_cases(wanted):
+def chosen(known, wanted):
+    """Of `known` those that the command line asks for."""
     if wanted.only_wire:
         return []
-    known = {case.name for case in cases.CASES}
-    if unknown := set(wanted.case or ()) - known:
+    return [case for case in known
+            if (case.name in wanted.case if wanted.case else not wanted.quick or getattr(case, "quick", True))]
+
+
+def require_known(names):
+    known = {case.name for case in (*cases.CASES, *cases.TABLE_CASES, *cases.SWAP_CASES)}
+    if unknown := set(names) - known:
         raise SystemExit(f"bench: no case named {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
-    return [case for case in cases.CASES if (case.name in wanted.case if wanted.case else case.quick or not wanted.quick)]
 
 
 def needed_for_workers(case):
@@ -94,7 +133,7 @@ def needed_for_workers(case):
 def run_cases(wanted):
     """{case: its rounds}. A round runs all cases, so that what is compared is measured close together."""
     rounds = {}
-    for case in chosen_cases(wanted):
+    for case in chosen(cases.CASES, wanted):
         if needed_for_workers(case) > os.cpu_count():
             say(f"{case.title}: left out, as this machine has {os.cpu_count()} CPU")
         else:
@@ -117,6 +156,8 @@ def in_process(wanted):
     result["cases"] = [summary(case, measured) for case, measured in rounds.items()]
     by_name = {case.name: measured for case, measured in rounds.items()}
     result["comparisons"] = [found for found in (compare(one, by_name) for one in cases.COMPARISONS) if found]
+    result["tables"] = measure_tables(wanted)
+    result["swaps"] = measure_swaps(wanted)
     result["wire"] = []
     return result
 
@@ -162,6 +203,7 @@ def arguments():
 
 def main():
     wanted = arguments()
+    require_known(wanted.case or ())
     result = in_process(wanted)
     save(result, wanted.output)  # not to be lost if the rest fails
     if wanted.wire or wanted.only_wire:

@@ -31,6 +31,27 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class TableCase:
+    """Our connection table beside rte_hash: it is to be better in each row."""
+    name: str
+    title: str
+    arguments: str
+    quick_arguments: str
+
+
+@dataclass(frozen=True)
+class SwapCase:
+    """New snapshots at full rate. `target_ratio`: of p99.9 of the cycles per burst with swaps to that without, at most;
+    `target_ms`: the flip's own time, at most."""
+    name: str
+    title: str
+    arguments: str
+    quick_arguments: str
+    target_ratio: float
+    target_ms: float
+
+
+@dataclass(frozen=True)
 class WireCase:
     """`run` names a function of wire.Wire; `target` is the least of zonelb's packets a second over macswap's."""
     name: str
@@ -83,6 +104,20 @@ COMPARISONS = (
                "new-affinity-off", 10),
     Comparison("workers-hits", "two workers over one, hits", "throughput", "workers-2", "flows-1m", 1.85),
     Comparison("workers-new", "two workers over one, new flows", "throughput", "new-workers-2", "new-filling", 1.7),
+)
+
+QUICK_TABLE = "--runs 1 --capacity 16384"
+TABLE_CASES = (
+    TableCase("table-ipv4", "IPv4", "--table-only --runs 10", f"--table-only {QUICK_TABLE}"),
+    TableCase("table-ipv6", "IPv6", "--table-only --ipv6 --runs 10", f"--table-only --ipv6 {QUICK_TABLE}"),
+)
+
+QUICK_SWAPS = "--flows 1000 --phases 1 --phase-seconds 0.2"
+SWAP_CASES = (
+    SwapCase("swaps-scale", "1,000 services, 10,000 backends, 16 zones", "--swaps",
+             f"--swaps --services 10 --backends 100 {QUICK_SWAPS}", 1.1, 10),
+    SwapCase("swaps-one-service", "one service of 10,000 backends, 16 zones", "--swaps --services 1",
+             f"--swaps --services 1 --backends 100 {QUICK_SWAPS}", 1.1, 10),
 )
 
 WIRE_CASES = (

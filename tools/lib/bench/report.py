@@ -45,6 +45,36 @@ def comparison_table(result):
     return lines
 
 
+def table_table(result):
+    lines = ["| table, cycles per key: ours, rte_hash | threads | load | hit | miss | insert | refused | better in all |",
+             "|---|---|---|---|---|---|---|---|"]
+    for entry in result["tables"]:
+        rows = entry["measured"]["rows"]
+        for threads, load in sorted({(row["threads"], row["load_percent"]) for row in rows}):
+            here = {row["operation"]: row for row in rows if (row["threads"], row["load_percent"]) == (threads, load)}
+            pairs = " | ".join(f"{here[name]['cycles_per_key']['ours']:.0f}, {here[name]['cycles_per_key']['rte_hash']:.0f}"
+                               for name in ("hit", "miss", "insert"))
+            refused = here["insert"]["refused"]
+            better = verdict(all(row["better"] == "ours" for row in here.values()))
+            lines.append(f"| {entry['title']} | {threads} | {load} % | {pairs} | {refused['ours']}, {refused['rte_hash']} "
+                         f"| {better} |")
+    return lines
+
+
+def swap_table(result):
+    lines = ["| cycles per burst without swaps, with swaps | swaps a second | p50 | p99 | p99.9 | ratio of p99.9 | target "
+             "| a flip, ms: median, p99, max | target | met |",
+             "|---|---|---|---|---|---|---|---|---|---|"]
+    for entry in result["swaps"]:
+        measured = entry["measured"]
+        pairs = " | ".join(f"{measured['without_swaps'][name]:.0f}, {measured['with_swaps'][name]:.0f}"
+                           for name in ("p50", "p99", "p99.9"))
+        flip = ", ".join(f"{measured['flip'][name]:.2f}" for name in ("median_ms", "p99_ms", "max_ms"))
+        lines.append(f"| {entry['title']} | {measured['swaps_per_second']:.0f} | {pairs} | {measured['ratio']['p99.9']:.2f} "
+                     f"| ≤ {entry['target_ratio']:g} | {flip} | ≤ {entry['target_ms']:g} | {verdict(entry['met'])} |")
+    return lines
+
+
 def wire_table(result):
     lines = ["| one worker, the real binary | target | macswap, Mpps | zonelb, Mpps | zonelb over macswap | met |",
              "|---|---|---|---|---|---|"]
@@ -56,7 +86,8 @@ def wire_table(result):
 
 def markdown(result):
     parts = [machine_sentence(result), "Cycles per packet, medians of the runs of each case:" if result["cases"] else ""]
-    for key, table in (("cases", case_table), ("comparisons", comparison_table), ("wire", wire_table)):
+    for key, table in (("cases", case_table), ("comparisons", comparison_table), ("tables", table_table),
+                       ("swaps", swap_table), ("wire", wire_table)):
         if result[key]:
             parts.append("\n".join(table(result)))
     return "\n\n".join(part for part in parts if part) + "\n"
