@@ -36,10 +36,10 @@ class OurTable {
   /// How many of the burst's first `count` keys are there.
   std::uint64_t look_up(Burst& burst, unsigned count) {
     std::uint64_t found = 0;
-    const unsigned others = look_at_homes(burst, count, found);
+    const unsigned others = look_at_homes(burst, count, false, found);
     for (unsigned n = 0; n < others; ++n) {
       const auto i = burst.others[n];
-      if (const auto slot = table_.find(burst.keys[i], burst.hashes[i])) found += note(slot);
+      if (const auto slot = table_.find_rest(burst.keys[i], burst.hashes[i])) found += note(slot);
     }
     return found;
   }
@@ -47,11 +47,11 @@ class OurTable {
   /// Inserts the burst's first `count` keys; how many are refused.
   std::uint64_t insert(Burst& burst, unsigned count, unsigned thread) {
     std::uint64_t found = 0, refused = 0;
-    const unsigned others = look_at_homes(burst, count, found);
+    const unsigned others = look_at_homes(burst, count, true, found);
     unsigned fresh = 0;
     for (unsigned n = 0; n < others; ++n) {
       const auto i = burst.others[n];
-      if (table_.find(burst.keys[i], burst.hashes[i])) continue;
+      if (table_.find_rest(burst.keys[i], burst.hashes[i])) continue;
       table_.prefetch_insertion(burst.hashes[i]);
       burst.others[fresh++] = i;
     }
@@ -80,8 +80,9 @@ class OurTable {
     conntrack::Patience value;
   };
 
-  /// Collects in burst.others who is not at home.
-  unsigned look_at_homes(Burst& burst, unsigned count, std::uint64_t& found) {
+  /// Collects in burst.others who is not at home but may be elsewhere, or, when inserting, who is not at
+  /// home.
+  unsigned look_at_homes(Burst& burst, unsigned count, bool inserting, std::uint64_t& found) {
     for (unsigned i = 0; i < count; ++i) {
       burst.hashes[i] = table_.hash(burst.keys[i]);
       table_.prefetch_home(burst.hashes[i]);
@@ -90,7 +91,7 @@ class OurTable {
     for (unsigned i = 0; i < count; ++i) {
       if (const auto slot = table_.find_home(burst.keys[i], burst.hashes[i])) {
         found += note(slot);
-      } else {
+      } else if (inserting || !table_.ends_at_home(burst.hashes[i])) {
         table_.prefetch_rest(burst.hashes[i]);
         burst.others[others++] = static_cast<std::uint16_t>(i);
       }

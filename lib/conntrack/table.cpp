@@ -211,11 +211,10 @@ auto Table<Line>::insert(const FlowKey& key, std::uint64_t hash, const Entry& en
     if (place) {
       busy = claim(place);
     } else if (patience.worth_it(now)) {
-      if (make_room(lines)) {
-        patience.succeeded();
-        continue;
-      }
-      patience.failed();
+      const Room room = make_room(lines);
+      if (room == Room::made) patience.succeeded();
+      if (room == Room::none) patience.failed();
+      if (room != Room::none) continue;
     }
     if (!place) busy = evict(lines, now, place, result);
     if (!place && !in_motion(lines)) return result;

@@ -94,6 +94,7 @@ class Table {
   // is needed for the keys that were not there.
   void prefetch_home(std::uint64_t hash) const { prefetch_line(home(hash)); }
   [[nodiscard]] Slot find_home(const FlowKey& key, std::uint64_t hash) const;
+  [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash) const;
   /// Is a key that is not at home nowhere?
   [[nodiscard]] bool ends_at_home(std::uint64_t hash) const {
     // relaxed: only a hint; insert() looks again
@@ -191,7 +192,8 @@ class Table {
   enum class Meeting : std::uint8_t { none, lost };
   static Meeting meet(Line& line, const Place& mine, const FlowKey& key, bool patient);
 
-  bool make_room(const Candidates& lines);
+  enum class Room : std::uint8_t { made, raced, none };
+  Room make_room(const Candidates& lines);
   [[nodiscard]] const Line* other_bucket(const Line& line, unsigned way) const;
   bool move(const Place& from, const Place& to);
   [[nodiscard]] std::array<Line*, lines_per_bucket> bucket(const Line* line) const;

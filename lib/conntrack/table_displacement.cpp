@@ -16,8 +16,9 @@ auto Table<Line>::bucket(const Line* line) const -> std::array<Line*, lines_per_
 
 /// Makes a place free in one of two full buckets by moving entries to their other buckets: a breadth-first
 /// search for the shortest chain of moves, done from its end so that no entry is ever out of the table.
+/// `raced`: another worker has changed what was found, so it pays to look again.
 template <class Line>
-bool Table<Line>::make_room(const Candidates& lines) {
+auto Table<Line>::make_room(const Candidates& lines) -> Room {
   struct Step {
     std::array<Line*, lines_per_bucket> bucket;
     /// The entry that would come here, and the step whose bucket it would leave.
@@ -31,10 +32,10 @@ bool Table<Line>::make_room(const Candidates& lines) {
   for (unsigned i = 0; i < count; ++i) {
     if (Place to = free_place(steps[i].bucket)) {
       for (unsigned at = i; steps[at].entry; at = steps[at].from) {
-        if (!move(steps[at].entry, to)) return false;
+        if (!move(steps[at].entry, to)) return Room::raced;
         to = steps[at].entry;
       }
-      return true;
+      return Room::made;
     }
     for (Line* line : steps[i].bucket) {
       for (unsigned way = 0; way < Line::slots && count < steps.size(); ++way) {
@@ -46,7 +47,7 @@ bool Table<Line>::make_room(const Candidates& lines) {
       }
     }
   }
-  return false;
+  return Room::none;
 }
 
 /// Where else the entry in a slot may lie; null when it is coming, going or gone.
@@ -104,7 +105,7 @@ bool Table<Line>::move(const Place& from, const Place& to) {
   return true;
 }
 
-template bool Table<Line4>::make_room(const Candidates&);
-template bool Table<Line6>::make_room(const Candidates&);
+template auto Table<Line4>::make_room(const Candidates&) -> Room;
+template auto Table<Line6>::make_room(const Candidates&) -> Room;
 
 }  // namespace zonelb::conntrack

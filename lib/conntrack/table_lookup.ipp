@@ -126,8 +126,7 @@ auto Table<Line>::find_home(const FlowKey& key, std::uint64_t hash) const -> Slo
 }
 
 template <class Line>
-auto Table<Line>::find(const FlowKey& key, std::uint64_t hash) const -> Slot {
-  if (const Slot slot = look(*home(hash), key)) return slot;
+auto Table<Line>::find_rest(const FlowKey& key, std::uint64_t hash) const -> Slot {
   // acquire: an entry that was booked before we looked at its home is found where it is booked
   const Elsewhere elsewhere(home(hash)->elsewhere.load(std::memory_order_acquire));
   if (!elsewhere.any()) return {};
@@ -135,6 +134,12 @@ auto Table<Line>::find(const FlowKey& key, std::uint64_t hash) const -> Slot {
   for (unsigned i = elsewhere.near() ? 1 : lines_per_bucket; i < lines.size(); ++i)
     if (const Slot slot = look(*lines[i], key)) return slot;
   return {};
+}
+
+template <class Line>
+auto Table<Line>::find(const FlowKey& key, std::uint64_t hash) const -> Slot {
+  if (const Slot slot = look(*home(hash), key)) return slot;
+  return find_rest(key, hash);
 }
 
 template <class Line>

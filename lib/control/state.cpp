@@ -36,6 +36,7 @@ std::vector<health::ProbeTarget> State::configure(const config::Config& config, 
   health_ = std::move(health);
 
   targets_ = built_.targets;
+  published_targets_.reset();
   for (dataplane::TargetId id = 0; id < targets_.size(); ++id)
     std::ranges::copy(roster_.epoch(id), targets_[id].epoch);
   resolved_at_.reset();
@@ -150,13 +151,17 @@ void State::end_connections(std::size_t service, Clock::time_point now) {
     return item.configured && plan && policy::is_chosen_though_unhealthy(*plan, position(item));
   };
   roster_.evaluate(state.name, situation, now);
-  for (const auto id : built_.layout->services[service].targets)
+  for (const auto id : built_.layout->services[service].targets) {
+    if (std::ranges::equal(roster_.epoch(id), targets_[id].epoch)) continue;
     std::ranges::copy(roster_.epoch(id), targets_[id].epoch);
+    published_targets_.reset();
+  }
 }
 
 void State::resolve_next_hops(const dataplane::Neighbours& neighbours) {
   if (resolved_at_ == neighbours.changes()) return;
   resolved_at_ = neighbours.changes();
+  published_targets_.reset();
   for (dataplane::TargetId id = 0; id < targets_.size(); ++id) {
     const auto& route = built_.routes[id];
     if (!route) continue;
@@ -181,7 +186,9 @@ std::unique_ptr<const dataplane::Snapshot> State::make_snapshot(const dataplane:
   snapshot->layout = built_.layout;
   snapshot->counters = counters_;
   snapshot->plans = plans_;
-  snapshot->targets = targets_;
+  if (!published_targets_)
+    published_targets_ = std::make_shared<const std::vector<dataplane::Target>>(targets_);
+  snapshot->targets = published_targets_;
   return snapshot;
 }
 

@@ -100,8 +100,8 @@ struct Snapshot {
   std::shared_ptr<CounterBlock> counters;
   /// By service, as in layout->services; null: the service waits for its first round of probes.
   std::vector<std::shared_ptr<const policy::ServicePlan>> plans;
-  /// By TargetId.
-  std::vector<Target> targets;
+  /// By TargetId. Snapshots share them while they do not change, so that workers' caches keep them.
+  std::shared_ptr<const std::vector<Target>> targets;
 
   [[nodiscard]] std::size_t zone_count() const { return layout->zones.zone_count(); }
 };

@@ -67,7 +67,7 @@ void refuse_too_big(Context& context, rte_mbuf* frame, const Parsed& parsed, std
 /// What all packets of a batch need, read once.
 struct View {
   explicit View(const Context& context)
-      : targets(context.snapshot->targets.data()),
+      : targets(context.snapshot->targets->data()),
         rules(context.snapshot->layout->rules.data()),
         flows(context.block->flows.data()),
         zones(context.snapshot->zone_count()) {}

@@ -70,7 +70,7 @@ std::optional<DropReason> place(const Context& context, const Flow& flow, Placem
   const auto& plan = snapshot.plans[flow.rule.service]->by_zone[client.zone];
   if (!plan.table) return DropReason::no_backend;
   const TargetId target = service.targets[plan.table->pick(flow_hash(service.affinity, flow.parsed))];
-  placement.entry = {target, snapshot.targets[target].epoch[flow.tcp() ? 1 : 0], client.zone,
+  placement.entry = {target, (*snapshot.targets)[target].epoch[flow.tcp() ? 1 : 0], client.zone,
                      conntrack::first_state(flow.parsed.tcp_flags)};
   placement.choice = plan.choice;
   return std::nullopt;
@@ -83,7 +83,7 @@ void count_ended(Context& context, const Entry& entry) {
 void count_placed(Context& context, const Flow& flow, const Placement& placement) {
   const Snapshot& snapshot = *context.snapshot;
   const Service& service = snapshot.layout->services[flow.rule.service];
-  const std::size_t member = snapshot.targets[placement.entry.target].member;
+  const std::size_t member = (*snapshot.targets)[placement.entry.target].member;
   const std::size_t index =
       (member * snapshot.zone_count() + placement.entry.client_zone) * policy::choice_count +
       static_cast<std::size_t>(placement.choice);
@@ -94,7 +94,7 @@ void count_placed(Context& context, const Flow& flow, const Placement& placement
 /// connection was ended, ask for a new placement.
 bool still_serves(const Context& context, const Flow& flow, const Entry& entry) {
   return entry.state != State::removed && standing(*context.snapshot, entry, flow.tcp()) == Standing::live &&
-         context.snapshot->targets[entry.target].service == flow.rule.service &&
+         (*context.snapshot->targets)[entry.target].service == flow.rule.service &&
          !(flow.opens() && entry.state != State::syn);
 }
 
@@ -188,16 +188,17 @@ void begin_connection(Context& context, Batch& batch, Selection& flows, std::uin
   send_to(context.snapshot->zone_count(), batch, flows, i, record(context, flow, placement, table, slot));
 }
 
-/// Flows that are not at home: elsewhere in the table, or new.
+/// Flows that are elsewhere in the table than at home, or in need of another placement; the new ones among
+/// them join `fresh`.
 template <class Table>
-void track_others(Context& context, Batch& batch, const Selection& others, Selection& flows, Table& table) {
-  Selection found, fresh;
+void track_others(Context& context, Batch& batch, const Selection& others, Selection& fresh, Selection& flows,
+                  Table& table) {
+  Selection found, missing;
   for (const std::uint16_t i : others.positions()) {
     const Flow flow = flow_at(context, batch, i);
     auto slot = table.find(flow.parsed.key, flow.hash);
     if (!slot) {
-      table.prefetch_insertion(flow.hash);
-      fresh.add(i);
+      missing.add(i);
     } else if (keeps<Table>(context, flow, slot)) {
       send_to(context.snapshot->zone_count(), batch, found, i, slot.entry());
     } else {
@@ -205,6 +206,13 @@ void track_others(Context& context, Batch& batch, const Selection& others, Selec
     }
   }
   flows.merge(found);
+  fresh.merge(missing);
+}
+
+template <class Table>
+void begin_connections(Context& context, Batch& batch, const Selection& fresh, Selection& flows,
+                       Table& table) {
+  for (const std::uint16_t i : fresh.positions()) table.prefetch_insertion(batch.hash[i]);
   Selection begun;
   for (const std::uint16_t i : fresh.positions())
     begin_connection(context, batch, begun, i, table, typename Table::Slot{});
@@ -216,10 +224,10 @@ void track_others(Context& context, Batch& batch, const Selection& others, Selec
 template <class Table>
 void track(Context& context, Batch& batch, Selection& flows, Table& table) {
   const Selection all = flows;
-  Selection others;
+  Selection others, fresh;
   flows.clear();
-  const Target* targets = context.snapshot->targets.data();
-  const std::size_t target_count = context.snapshot->targets.size();
+  const Target* targets = context.snapshot->targets->data();
+  const std::size_t target_count = context.snapshot->targets->size();
   const std::size_t zone_count = context.snapshot->zone_count();
   const Rule* rules = context.snapshot->layout->rules.data();
   for (const std::uint16_t i : all.positions()) {
@@ -232,10 +240,12 @@ void track(Context& context, Batch& batch, Selection& flows, Table& table) {
       send_to(zone_count, batch, flows, i, slot.entry());
     } else {
       table.prefetch_rest(flow.hash);
-      others.add(i);
+      const bool is_new = !slot && table.ends_at_home(flow.hash);
+      (is_new ? fresh : others).add(i);
     }
   }
-  if (!others.positions().empty()) track_others(context, batch, others, flows, table);
+  if (!others.positions().empty()) track_others(context, batch, others, fresh, flows, table);
+  if (!fresh.positions().empty()) begin_connections(context, batch, fresh, flows, table);
 }
 
 template void track(Context&, Batch&, Selection&, conntrack::Table4&);

@@ -159,3 +159,25 @@ TEMPLATE_TEST_CASE("entries that are moved to make room are never lost and never
   for (std::uint64_t i = 0; i < kept; ++i) CHECK(times[i] == 1);
   for (std::uint64_t i = kept; i < times.size(); ++i) CHECK(times[i] <= 1);
 }
+
+TEMPLATE_TEST_CASE("writers that make room at once refuse nothing below four in five", "", Table4, Table6) {
+  constexpr int rounds = 20;
+  std::uint64_t refused = 0;
+  for (int round = 0; round < rounds; ++round) {
+    TestType table(4096, static_cast<std::uint64_t>(round));
+    const auto each = table.capacity() * 4 / 5 / threads;
+    std::array<std::atomic<std::uint64_t>, threads> full{};
+    run_in_threads([&](unsigned thread) {
+      Patience own;
+      for (std::uint64_t i = 0; i < each; ++i) {
+        const auto mine = key(i * threads + thread);
+        const auto insertion =
+            table.insert(mine, table.hash(mine), Entry{thread, 0, 0, State::confirmed}, 1, own);
+        if (insertion.outcome == TestType::Outcome::full)
+          full[thread].fetch_add(1, std::memory_order_relaxed);
+      }
+    });
+    for (const auto& count : full) refused += count.load(std::memory_order_relaxed);
+  }
+  CHECK(refused == 0);
+}

@@ -13,8 +13,9 @@ std::unique_ptr<Snapshot> numbered(std::uint64_t generation) {
   auto snapshot = std::make_unique<Snapshot>();
   snapshot->generation = generation;
   // What a reader can check: all of a snapshot is of one make.
-  snapshot->targets.resize(64);
-  for (auto& target : snapshot->targets) target.idle_timeout = static_cast<std::uint32_t>(generation);
+  std::vector<Target> targets(64);
+  for (auto& target : targets) target.idle_timeout = static_cast<std::uint32_t>(generation);
+  snapshot->targets = std::make_shared<const std::vector<Target>>(std::move(targets));
   return snapshot;
 }
 
@@ -36,7 +37,7 @@ TEST_CASE("workers read whole snapshots, in order, while they are swapped and fr
         const Snapshot& snapshot = *publication.current();
         if (snapshot.generation < last) ++backwards;
         last = snapshot.generation;
-        for (const auto& target : snapshot.targets)
+        for (const auto& target : *snapshot.targets)
           if (target.idle_timeout != snapshot.generation) ++torn;
         publication.quiescent(worker);
         std::this_thread::yield();

@@ -79,8 +79,10 @@ TEST_CASE("without a port that leads to the backend a packet is dropped as no_ro
   RingPort ring(64);
   {
     const RunningWorker worker(ring, snapshot_for(ring, "", [](Snapshot& snapshot) {
-                                 snapshot.targets[0].port = Target::no_port;
-                                 snapshot.targets[0].resolved = false;
+                                 auto targets = *snapshot.targets;
+                                 targets[0].port = Target::no_port;
+                                 targets[0].resolved = false;
+                                 snapshot.targets = std::make_shared<const std::vector<Target>>(targets);
                                }));
     ring.receive_syn(20'000);
     CHECK(comes_true([&] { return worker.dropped(DropReason::no_route) == 1; }));
