@@ -36,9 +36,9 @@ std::vector<health::ProbeTarget> State::configure(const config::Config& config, 
   health_ = std::move(health);
 
   targets_ = built_.targets;
-  published_targets_.reset();
   for (dataplane::TargetId id = 0; id < targets_.size(); ++id)
     std::ranges::copy(roster_.epoch(id), targets_[id].epoch);
+  published_targets_ = dataplane::Targets(targets_);
   resolved_at_.reset();
   services_.clear();
   service_positions_.clear();
@@ -154,20 +154,22 @@ void State::end_connections(std::size_t service, Clock::time_point now) {
   for (const auto id : built_.layout->services[service].targets) {
     if (std::ranges::equal(roster_.epoch(id), targets_[id].epoch)) continue;
     std::ranges::copy(roster_.epoch(id), targets_[id].epoch);
-    published_targets_.reset();
+    stale_chunks_.insert(id / dataplane::Targets::per_chunk);
   }
 }
 
 void State::resolve_next_hops(const dataplane::Neighbours& neighbours) {
   if (resolved_at_ == neighbours.changes()) return;
   resolved_at_ = neighbours.changes();
-  published_targets_.reset();
   for (dataplane::TargetId id = 0; id < targets_.size(); ++id) {
     const auto& route = built_.routes[id];
     if (!route) continue;
     const auto mac = route->mac ? route->mac : neighbours.find(*route->neighbour);
-    targets_[id].resolved = mac.has_value();
-    targets_[id].next_hop = mac.value_or(net::Mac());
+    auto& target = targets_[id];
+    if (target.resolved == mac.has_value() && target.next_hop == mac.value_or(net::Mac())) continue;
+    target.resolved = mac.has_value();
+    target.next_hop = mac.value_or(net::Mac());
+    stale_chunks_.insert(id / dataplane::Targets::per_chunk);
   }
 }
 
@@ -186,8 +188,8 @@ std::unique_ptr<const dataplane::Snapshot> State::make_snapshot(const dataplane:
   snapshot->layout = built_.layout;
   snapshot->counters = counters_;
   snapshot->plans = plans_;
-  if (!published_targets_)
-    published_targets_ = std::make_shared<const std::vector<dataplane::Target>>(targets_);
+  for (const auto chunk : stale_chunks_) published_targets_.renew(chunk, targets_);
+  stale_chunks_.clear();
   snapshot->targets = published_targets_;
   return snapshot;
 }

@@ -99,8 +99,9 @@ class State {
   BuiltLayout built_;
   /// built_.targets with what health, neighbours and epochs say.
   std::vector<dataplane::Target> targets_;
-  /// A copy of targets_ for snapshots; null: they have changed.
-  std::shared_ptr<const std::vector<dataplane::Target>> published_targets_;
+  /// The same for snapshots, but for these chunks, which have changed since.
+  dataplane::Targets published_targets_;
+  std::set<std::size_t> stale_chunks_;
   /// Neighbours::changes() when next hops were last looked up; nullopt: not yet for this layout.
   std::optional<std::uint64_t> resolved_at_;
   std::shared_ptr<dataplane::CounterBlock> counters_;

@@ -8,43 +8,13 @@
 #include "conntrack/entry.hpp"
 #include "dataplane/address_table.hpp"
 #include "dataplane/counters.hpp"
+#include "dataplane/targets.hpp"
 #include "packet/encapsulation.hpp"
 #include "policy/flow_hash.hpp"
 #include "policy/plan.hpp"
 #include "policy/zone_map.hpp"
 
 namespace zonelb::dataplane {
-
-using TargetId = std::uint32_t;
-
-/// A backend as a member of one service, and how packets get there: one cache line.
-struct alignas(64) Target {
-  static constexpr std::uint16_t no_port = 0xffff;
-
-  /// By inner family (net::Family); null under L2_DSR.
-  const packet::Encapsulation* encapsulation[2] = {nullptr, nullptr};
-  net::Mac next_hop;
-  net::Mac source;
-  /// Position in layout->ports, or no_port when nothing leads to the backend.
-  std::uint16_t port = no_port;
-  std::uint16_t mtu = 1500;
-  /// The tag frames get on that port; meaningful unless keep_vlan.
-  std::uint16_t vlan = packet::no_vlan;
-  /// Leave a frame in the VLAN it came in.
-  bool keep_vlan = true;
-  /// Is next_hop known?
-  bool resolved = false;
-  /// Connections placed in an earlier epoch have been ended (semantics.md section 5). By is_tcp. Valid for
-  /// every number, in use or not.
-  std::uint16_t epoch[2] = {0, 0};
-  /// Position in layout->services, and in that service's members.
-  std::uint16_t service = 0;
-  std::uint16_t member = 0;
-  /// Does a service have it now? Else all its connections have ended.
-  bool in_use = false;
-  std::uint32_t idle_timeout = 600;
-};
-static_assert(sizeof(Target) == 64);
 
 struct Rule {
   std::string name;
@@ -100,8 +70,7 @@ struct Snapshot {
   std::shared_ptr<CounterBlock> counters;
   /// By service, as in layout->services; null: the service waits for its first round of probes.
   std::vector<std::shared_ptr<const policy::ServicePlan>> plans;
-  /// By TargetId. Snapshots share them while they do not change, so that workers' caches keep them.
-  std::shared_ptr<const std::vector<Target>> targets;
+  Targets targets;
 
   [[nodiscard]] std::size_t zone_count() const { return layout->zones.zone_count(); }
 };

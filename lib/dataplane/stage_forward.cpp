@@ -67,12 +67,12 @@ void refuse_too_big(Context& context, rte_mbuf* frame, const Parsed& parsed, std
 /// What all packets of a batch need, read once.
 struct View {
   explicit View(const Context& context)
-      : targets(context.snapshot->targets->data()),
+      : targets(context.snapshot->targets),
         rules(context.snapshot->layout->rules.data()),
         flows(context.block->flows.data()),
         zones(context.snapshot->zone_count()) {}
 
-  const Target* targets;
+  Targets::View targets;
   const Rule* rules;
   FlowCounter* flows;
   std::size_t zones;

@@ -70,7 +70,7 @@ std::optional<DropReason> place(const Context& context, const Flow& flow, Placem
   const auto& plan = snapshot.plans[flow.rule.service]->by_zone[client.zone];
   if (!plan.table) return DropReason::no_backend;
   const TargetId target = service.targets[plan.table->pick(flow_hash(service.affinity, flow.parsed))];
-  placement.entry = {target, (*snapshot.targets)[target].epoch[flow.tcp() ? 1 : 0], client.zone,
+  placement.entry = {target, snapshot.targets[target].epoch[flow.tcp() ? 1 : 0], client.zone,
                      conntrack::first_state(flow.parsed.tcp_flags)};
   placement.choice = plan.choice;
   return std::nullopt;
@@ -83,7 +83,7 @@ void count_ended(Context& context, const Entry& entry) {
 void count_placed(Context& context, const Flow& flow, const Placement& placement) {
   const Snapshot& snapshot = *context.snapshot;
   const Service& service = snapshot.layout->services[flow.rule.service];
-  const std::size_t member = (*snapshot.targets)[placement.entry.target].member;
+  const std::size_t member = snapshot.targets[placement.entry.target].member;
   const std::size_t index =
       (member * snapshot.zone_count() + placement.entry.client_zone) * policy::choice_count +
       static_cast<std::size_t>(placement.choice);
@@ -94,7 +94,7 @@ void count_placed(Context& context, const Flow& flow, const Placement& placement
 /// connection was ended, ask for a new placement.
 bool still_serves(const Context& context, const Flow& flow, const Entry& entry) {
   return entry.state != State::removed && standing(*context.snapshot, entry, flow.tcp()) == Standing::live &&
-         (*context.snapshot->targets)[entry.target].service == flow.rule.service &&
+         context.snapshot->targets[entry.target].service == flow.rule.service &&
          !(flow.opens() && entry.state != State::syn);
 }
 
@@ -161,10 +161,9 @@ Entry record(Context& context, const Flow& flow, const Placement& placement, Tab
 /// Nothing about the connection changes but its time: it is confirmed, goes on, and its backend is still its
 /// own.
 template <class Table>
-bool goes_on(const Target* targets, std::size_t target_count, const Flow& flow,
-             const typename Table::Slot& slot) {
+bool goes_on(const Targets::View& targets, const Flow& flow, const typename Table::Slot& slot) {
   const Entry entry = slot.entry();
-  if (entry.state != State::confirmed || entry.target >= target_count) return false;
+  if (entry.state != State::confirmed || entry.target >= targets.size()) return false;
   const Target& target = targets[entry.target];
   return target.epoch[flow.tcp() ? 1 : 0] == entry.epoch && target.in_use &&
          target.service == flow.rule.service && !conntrack::changes_confirmed(flow.parsed.tcp_flags);
@@ -226,14 +225,13 @@ void track(Context& context, Batch& batch, Selection& flows, Table& table) {
   const Selection all = flows;
   Selection others, fresh;
   flows.clear();
-  const Target* targets = context.snapshot->targets->data();
-  const std::size_t target_count = context.snapshot->targets->size();
+  const Targets::View targets(context.snapshot->targets);
   const std::size_t zone_count = context.snapshot->zone_count();
   const Rule* rules = context.snapshot->layout->rules.data();
   for (const std::uint16_t i : all.positions()) {
     const Flow flow{batch.parsed[i], rules[batch.rule[i]], batch.hash[i]};
     auto slot = table.find_home(flow.parsed.key, flow.hash);
-    if (slot && goes_on<Table>(targets, target_count, flow, slot)) [[likely]] {
+    if (slot && goes_on<Table>(targets, flow, slot)) [[likely]] {
       Table::touch(slot, context.now);
       send_to(zone_count, batch, flows, i, slot.entry());
     } else if (slot && keeps<Table>(context, flow, slot)) {

@@ -17,8 +17,8 @@ extern template void track(Context&, Batch&, Selection&, conntrack::Table6&);
 enum class Standing : std::uint8_t { live, ended, unknown };
 
 [[nodiscard]] inline Standing standing(const Snapshot& snapshot, const conntrack::Entry& entry, bool tcp) {
-  if (entry.target >= snapshot.targets->size()) return Standing::unknown;
-  const Target& target = (*snapshot.targets)[entry.target];
+  if (entry.target >= snapshot.targets.size()) return Standing::unknown;
+  const Target& target = snapshot.targets[entry.target];
   // Epochs go round; half of the circle lies behind.
   const auto ahead = static_cast<std::int16_t>(entry.epoch - target.epoch[tcp ? 1 : 0]);
   if (ahead < 0) return Standing::ended;

@@ -102,8 +102,7 @@ void Worker::sweep_table(const Snapshot& snapshot, Table& table, std::uint64_t& 
       [&](std::uint8_t protocol, const conntrack::Entry& entry, std::uint32_t idle) {
         const auto of = standing(snapshot, entry, protocol == packet::ip_protocol::tcp);
         if (of != Standing::live) return of == Standing::ended;
-        return idle >=
-               conntrack::timeout_seconds(entry.state, (*snapshot.targets)[entry.target].idle_timeout);
+        return idle >= conntrack::timeout_seconds(entry.state, snapshot.targets[entry.target].idle_timeout);
       },
       [&](const conntrack::Entry& entry) {
         auto& ended = snapshot.counters->worker(wiring_.index).ended;

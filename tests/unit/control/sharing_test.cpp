@@ -134,8 +134,8 @@ void check_same_targets(const dataplane::Snapshot& one, const dataplane::Snapsho
                         std::size_t service) {
   const auto& members = other.plans[service]->state.members;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    const auto& a = (*one.targets)[one.layout->services[service].targets[i]];
-    const auto& b = (*other.targets)[other.layout->services[service].targets[i]];
+    const auto& a = one.targets[one.layout->services[service].targets[i]];
+    const auto& b = other.targets[other.layout->services[service].targets[i]];
     CHECK((a.in_use && a.resolved == b.resolved && a.next_hop == b.next_hop && a.port == b.port &&
            a.service == b.service && a.member == b.member && a.member == i));
     CHECK(members[i].name.str() == one.layout->services[service].members[i].backend);
@@ -292,10 +292,10 @@ TEST_CASE("time alone ends connections, though nothing else changes") {
   const auto id = core.state.roster().find("s0", "b0000")->id;
   core.now += seconds(99);
   CHECK(core.state.next_deadline() == core.now + seconds(1));
-  CHECK((*core.snapshot()->targets)[id].epoch[1] == 0);
+  CHECK(core.snapshot()->targets[id].epoch[1] == 0);
   core.now += seconds(1);
   const auto after = core.snapshot();
-  CHECK((*after->targets)[id].epoch[1] == 1);
+  CHECK(after->targets[id].epoch[1] == 1);
   CHECK(replanned(*before, *after).empty());
   // The failover backends' ten minutes go on.
   CHECK(core.state.next_deadline() > core.now);
@@ -328,4 +328,18 @@ TEST_CASE("the memory of tables grows with backends, not with zones that share t
   many.snapshot();
   CHECK(few.state.table_bytes() > 0);
   CHECK(many.state.table_bytes() < 3 * few.state.table_bytes());
+}
+
+TEST_CASE("a flip leaves the targets of other services where they are in the workers' caches") {
+  Core core(configuration(20, 40, 4));
+  core.tell_all(health::State::healthy);
+  const auto before = core.snapshot();
+  core.tell(core.config.backends[0], health::State::unhealthy);
+  const auto after = core.snapshot();
+  std::size_t renewed = 0;
+  const auto chunks = after->targets.size() / dataplane::Targets::per_chunk;
+  for (std::size_t chunk = 0; chunk < chunks; ++chunk)
+    renewed += after->targets.shares(chunk, before->targets) ? 0 : 1;
+  CHECK(chunks == 25);
+  CHECK(renewed == 1);
 }

@@ -173,12 +173,12 @@ TEST_CASE("a target is resolved when its neighbour has answered") {
   f.state.end_start();
   f.neighbours.need(f.state.next_hops(), f.now);
   const auto id = f.state.roster().find("web", "a")->id;
-  CHECK_FALSE((*f.snapshot()->targets)[id].resolved);
+  CHECK_FALSE(f.snapshot()->targets[id].resolved);
   const net::Mac mac({2, 0, 0, 0, 0, 1});
   f.neighbours.hear({*net::IpAddress::parse("10.0.0.11"), mac, 0, true, true}, f.now);
   const auto made = f.snapshot();
-  CHECK((*made->targets)[id].resolved);
-  CHECK((*made->targets)[id].next_hop == mac);
+  CHECK(made->targets[id].resolved);
+  CHECK(made->targets[id].next_hop == mac);
 }
 
 TEST_CASE("draining by command: known backends only, in no set, undone by undrain") {

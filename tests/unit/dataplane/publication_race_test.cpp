@@ -15,7 +15,7 @@ std::unique_ptr<Snapshot> numbered(std::uint64_t generation) {
   // What a reader can check: all of a snapshot is of one make.
   std::vector<Target> targets(64);
   for (auto& target : targets) target.idle_timeout = static_cast<std::uint32_t>(generation);
-  snapshot->targets = std::make_shared<const std::vector<Target>>(std::move(targets));
+  snapshot->targets = Targets(targets);
   return snapshot;
 }
 
@@ -37,8 +37,8 @@ TEST_CASE("workers read whole snapshots, in order, while they are swapped and fr
         const Snapshot& snapshot = *publication.current();
         if (snapshot.generation < last) ++backwards;
         last = snapshot.generation;
-        for (const auto& target : *snapshot.targets)
-          if (target.idle_timeout != snapshot.generation) ++torn;
+        for (TargetId id = 0; id < snapshot.targets.size(); ++id)
+          if (snapshot.targets[id].idle_timeout != snapshot.generation) ++torn;
         publication.quiescent(worker);
         std::this_thread::yield();
       }

@@ -79,10 +79,10 @@ TEST_CASE("without a port that leads to the backend a packet is dropped as no_ro
   RingPort ring(64);
   {
     const RunningWorker worker(ring, snapshot_for(ring, "", [](Snapshot& snapshot) {
-                                 auto targets = *snapshot.targets;
-                                 targets[0].port = Target::no_port;
-                                 targets[0].resolved = false;
-                                 snapshot.targets = std::make_shared<const std::vector<Target>>(targets);
+                                 Target nowhere = snapshot.targets[0];
+                                 nowhere.port = Target::no_port;
+                                 nowhere.resolved = false;
+                                 snapshot.targets = Targets({&nowhere, 1});
                                }));
     ring.receive_syn(20'000);
     CHECK(comes_true([&] { return worker.dropped(DropReason::no_route) == 1; }));

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "net/address.hpp"
+#include "packet/encapsulation.hpp"
+
+namespace zonelb::dataplane {
+
+using TargetId = std::uint32_t;
+
+/// A backend as a member of one service, and how packets get there: one cache line.
+struct alignas(64) Target {
+  static constexpr std::uint16_t no_port = 0xffff;
+
+  /// By inner family (net::Family); null under L2_DSR.
+  const packet::Encapsulation* encapsulation[2] = {nullptr, nullptr};
+  net::Mac next_hop;
+  net::Mac source;
+  /// Position in layout->ports, or no_port when nothing leads to the backend.
+  std::uint16_t port = no_port;
+  std::uint16_t mtu = 1500;
+  /// The tag frames get on that port; meaningful unless keep_vlan.
+  std::uint16_t vlan = packet::no_vlan;
+  /// Leave a frame in the VLAN it came in.
+  bool keep_vlan = true;
+  /// Is next_hop known?
+  bool resolved = false;
+  /// Connections placed in an earlier epoch have been ended (semantics.md section 5). By is_tcp. Valid for
+  /// every number, in use or not.
+  std::uint16_t epoch[2] = {0, 0};
+  /// Position in layout->services, and in that service's members.
+  std::uint16_t service = 0;
+  std::uint16_t member = 0;
+  /// Does a service have it now? Else all its connections have ended.
+  bool in_use = false;
+  std::uint32_t idle_timeout = 600;
+};
+static_assert(sizeof(Target) == 64);
+
+/// Targets by number, in chunks that snapshots share while they do not change: a flip of health then costs
+/// workers' caches one chunk and not all of them.
+class Targets {
+ public:
+  static constexpr std::size_t per_chunk = 32;
+  using Chunk = std::array<Target, per_chunk>;
+
+  /// What the packet path holds of them for a batch.
+  class View {
+   public:
+    explicit View(const Targets& targets) : chunks_(targets.chunks_.data()), size_(targets.size_) {}
+    [[nodiscard]] const Target& operator[](TargetId id) const {
+      return (*chunks_[id / per_chunk])[id % per_chunk];
+    }
+    [[nodiscard]] std::size_t size() const { return size_; }
+
+   private:
+    const std::shared_ptr<const Chunk>* chunks_;
+    std::size_t size_;
+  };
+
+  Targets() = default;
+  explicit Targets(std::span<const Target> all)
+      : chunks_((all.size() + per_chunk - 1) / per_chunk), size_(all.size()) {
+    for (std::size_t chunk = 0; chunk < chunks_.size(); ++chunk) renew(chunk, all);
+  }
+
+  /// Makes the chunk anew that holds targets from chunk * per_chunk on; the others stay shared.
+  void renew(std::size_t chunk, std::span<const Target> all) {
+    auto made = std::make_shared<Chunk>();
+    const auto part = all.subspan(chunk * per_chunk);
+    std::copy_n(part.begin(), std::min(part.size(), per_chunk), made->begin());
+    chunks_[chunk] = std::move(made);
+  }
+
+  [[nodiscard]] const Target& operator[](TargetId id) const { return View(*this)[id]; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool shares(std::size_t chunk, const Targets& other) const {
+    return chunks_[chunk] == other.chunks_[chunk];
+  }
+
+ private:
+  std::vector<std::shared_ptr<const Chunk>> chunks_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace zonelb::dataplane
