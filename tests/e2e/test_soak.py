@@ -9,7 +9,7 @@ import pytest
 from lab import usage
 from lab.clients import Background, tally
 from lab.setup_flags import web_flags
-from lab.topology import PRIMARIES, VIP, ZONES
+from lab.topology import PRIMARIES, ZONES
 from lab.waiting import wait_for
 
 RATE = 40  # connections a second and zone
@@ -72,8 +72,8 @@ def test_nothing_is_lost_and_nothing_piles_up(lab, zonelb, seconds):
     files, threads = usage.open_files(pid), usage.threads(pid)
 
     begin = time.monotonic()
-    clients = [Background(lab.clients[zone].namespace, RATE * seconds, rate=RATE, concurrency=400, requests=2, pause=0.5,
-                          sources=[lab.clients[zone].source(n) for n in range(1, 101)]) for zone in ZONES]
+    clients = [Background(client.namespace, RATE * seconds, rate=RATE, concurrency=400, requests=2, pause=0.5,
+                          sources=[client.source(n) for n in range(1, 101)]) for client in lab.clients.values()]
     events = happenings(lab, appliance)
     number = live_through(begin + seconds / 2, events)
     middle = usage.resident_bytes(pid)

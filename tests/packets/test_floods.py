@@ -129,7 +129,7 @@ class Rig:
 
         def end():
             stop.set()
-            wait_for(lambda: all(end.is_set() for end in ends), "the flood's end", timeout=30)
+            wait_for(lambda: all(done.is_set() for done in ends), "the flood's end", timeout=30)
             self.flush()
             self.rounds += sum(flood.rounds for flood in floods)
         return end
