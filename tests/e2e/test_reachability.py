@@ -1,19 +1,15 @@
 """The VIPs answer: echo, TCP and UDP, IPv4 and IPv6, through each way of forwarding."""
 
-import json
-from contextlib import contextmanager
 
 import pytest
 
-from lab import udp
+from lab import iperf, udp
 from lab.clients import tally
 from lab.decapsulate import IpipDecapsulators
 from lab.flags import Flags
-from lab.process import Process
 from lab.setup_flags import (backend_flags, base_flags, dual_stack_flags, probe_flags, rule_flags,
                              web_flags)
 from lab.topology import APPLIANCE, APPLIANCE6, PRIMARIES, VIP, VIP6, ZONES
-from lab.waiting import wait_for
 
 UDP_PORT = 5353
 
@@ -94,31 +90,12 @@ def test_tcp_and_udp_services_at_one_address(udp_servers, lab, zonelb):
     assert appliance.metrics().drops().get("no_rule", 0) >= 1
 
 
-@contextmanager
-def iperf_servers(lab, *names):
-    servers = {name: Process(lab.backends[name].namespace.command("iperf3", "-s", "-1"), f"{lab.folder}/iperf-{name}")
-               for name in names}
-    try:
-        for name, server in servers.items():
-            wait_for(lambda: "5201" in lab.backends[name].namespace.run("ss", "-ltn"), f"iperf3 listening on {name}")
-        yield
-    finally:
-        for server in servers.values():
-            server.stop()
-
-
-def iperf(client, *words):
-    """Bits a second that arrived. CLIENT_IP keeps iperf3's control and data connections on one backend."""
-    report = json.loads(client.namespace.run("iperf3", "-t", 2, "-P", 2, "-J", *words, timeout=30))
-    return report["end"]["sum_received"]["bits_per_second"]
-
-
 @pytest.mark.parametrize("direction", [(), ("-R",)], ids=["upload", "download"])
 @pytest.mark.parametrize("address", [VIP, VIP6])
 def test_iperf(lab, zonelb, address, direction):
     zonelb(web_flags(vip=address, session_affinity="CLIENT_IP", zonal_affinity="STAY_WITHIN_ZONE"))
-    with iperf_servers(lab, "c1", "c2"):
-        assert iperf(lab.clients["c"], "-c", address, *direction) > 20e6
+    with iperf.servers(lab, "c1", "c2"):
+        assert iperf.received(iperf.measure(lab.clients["c"], address, 2, *direction)) > 20e6
 
 
 @pytest.mark.parametrize("address", [VIP, VIP6])
@@ -127,9 +104,9 @@ def test_an_upload_through_a_tunnel_learns_the_path_mtu(tunnelled, lab, zonelb, 
     appliance = zonelb(web_flags(vip=address, session_affinity="CLIENT_IP", zonal_affinity="STAY_WITHIN_ZONE",
                                  forwarding="VXLAN"))
     client = lab.clients["c"]
-    with iperf_servers(lab, "c1", "c2"):
+    with iperf.servers(lab, "c1", "c2"):
         try:
-            assert iperf(client, "-c", address) > 5e6
+            assert iperf.received(iperf.measure(client, address, 2)) > 5e6
         finally:
             client.namespace.run("ip", "-6" if ":" in address else "-4", "route", "flush", "cache")
     assert appliance.metrics().drops()["too_big"] > 0

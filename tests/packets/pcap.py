@@ -5,13 +5,19 @@ import struct
 _FILE = struct.Struct("<IHHiIII")
 _FRAME = struct.Struct("<IIII")
 _MAGIC, _ETHERNET, _LONGEST = 0xA1B2C3D4, 1, 0x40000
+FILE_HEADER = _FILE.pack(_MAGIC, 2, 4, 0, 0, _LONGEST, _ETHERNET)
+
+
+def captured(frame, number=0):
+    """A frame as it stands in a file; `number` gives it a time."""
+    return _FRAME.pack(number // 1000000, number % 1000000, len(frame), len(frame)) + frame
 
 
 def write_pcap(path, frames):
     with open(path, "wb") as file:
-        file.write(_FILE.pack(_MAGIC, 2, 4, 0, 0, _LONGEST, _ETHERNET))
+        file.write(FILE_HEADER)
         for number, frame in enumerate(frames):
-            file.write(_FRAME.pack(number // 1000000, number % 1000000, len(frame), len(frame)) + frame)
+            file.write(captured(frame, number))
 
 
 def read_pcap(path):

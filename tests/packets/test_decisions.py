@@ -2,7 +2,6 @@
 ask for."""
 
 import random
-import struct
 from collections import Counter
 
 import pytest
@@ -103,18 +102,6 @@ def test_the_order_of_flags_does_not_matter(run):
     assert run(shuffled, sent).frames == first
 
 
-def syn_from(template, address, port):
-    """The template with another IPv4 source; its header checksum made right. (zonelb leaves TCP's alone.)"""
-    frame = bytearray(template)
-    frame[26:30] = struct.pack("!I", address)
-    frame[34:36] = struct.pack("!H", port)
-    frame[24:26] = b"\0\0"
-    total = sum(struct.unpack("!10H", frame[14:34]))
-    total = (total & 0xFFFF) + (total >> 16)
-    frame[24:26] = struct.pack("!H", ~(total + (total >> 16)) & 0xFFFF)
-    return bytes(frame)
-
-
 @pytest.mark.parametrize("affinity", ["NONE", "CLIENT_IP"])
 def test_shares_are_within_a_point_of_the_weights(run, affinity):
     """20,000 connections; ports and addresses in sequence, as real clients and test tools take them."""
@@ -126,7 +113,7 @@ def test_shares_are_within_a_point_of_the_weights(run, affinity):
         sources = [(first + n // 2000, 30000 + n % 2000) for n in range(20000)]
     else:
         sources = [(first + n, 40000) for n in range(20000)]
-    result = run(flags, [syn_from(template, *source) for source in sources])
+    result = run(flags, [f.from_client(template, *source) for source in sources])
     assert len(result.frames) == 20000
     shares = Counter(map(chosen, result.frames))
     for number, weight in weights.items():

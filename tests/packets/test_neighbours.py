@@ -79,6 +79,16 @@ def test_a_backend_without_mac_is_asked_for(run):
     assert asked and asked[0][f.ARP].psrc == f.OWN and asked[0].dst == "ff:ff:ff:ff:ff:ff"
 
 
+def test_a_confirmation_without_link_layer_address_is_heard(run):
+    """The answer to a unicast solicitation may leave the option out (RFC 4861 7.2.4)."""
+    answer = bytes(f.raw(f.Ether(src="02:00:00:00:00:0b", dst=f.OWN_MAC)
+                         / f.IPv6(src=backend_address(1, True), dst=f.OWN6, hlim=255)
+                         / f.ICMPv6ND_NA(tgt=backend_address(1, True), R=0, S=1, O=0)))
+    result = run(port_flags() + service_flags(ipv6_backends=True), [answer])
+    assert result.drops() == {}
+    assert result.metrics.one("zonelb_local_packets_total", kind="nd") == 1
+
+
 @pytest.mark.parametrize("size", [0, 1, 56, 1472])
 @pytest.mark.parametrize("address", [f.VIP, f.OWN])
 def test_echo_is_answered(run, address, size):
