@@ -65,9 +65,11 @@ void serve_nd(Context& context, rte_mbuf* frame, const packet::Parsed& parsed) {
   const auto message = packet::read_neighbour_message(bytes_of(frame), parsed);
   if (!message) return context.drop(frame, DropReason::bad_nd);
   if (message->is_solicitation()) return answer_solicitation(context, frame, *message, parsed);
-  if (!message->is_advertisement() || !message->link_layer) return context.drop(frame, DropReason::not_ours);
+  const bool tells_us = message->link_layer || message->solicited;
+  if (!message->is_advertisement() || !tells_us) return context.drop(frame, DropReason::not_ours);
   report(context, frame, LocalKind::nd,
-         {message->target, *message->link_layer, context.port, message->solicited, message->overrides});
+         {message->target, message->link_layer.value_or(net::Mac()), context.port, message->solicited,
+          message->overrides, !message->link_layer});
 }
 
 const LocalAddress* destination(const Context& context, const packet::Parsed& parsed) {

@@ -12,12 +12,15 @@ namespace zonelb::dataplane {
 /// What a worker heard of a neighbour, for the main core to remember.
 struct alignas(4) NeighbourReport {
   net::IpAddress address;
+  /// Meaningless in a report that only confirms.
   net::Mac mac;
   std::uint16_t port = 0;
   /// An answer to a question of ours.
   bool solicited = false;
   /// Whether it may replace a MAC address that we know (RFC 4861 7.2.5; always with ARP).
   bool overrides = true;
+  /// The neighbour is there, at the MAC address that we know; its answer named none (RFC 4861 7.2.4 lets it).
+  bool only_confirms = false;
 };
 static_assert(sizeof(NeighbourReport) % 4 == 0);
 

@@ -34,10 +34,19 @@ std::vector<NeighbourKey> Neighbours::tick(Clock::time_point now) {
   return given_up;
 }
 
+void Neighbours::confirm(Neighbour& neighbour, Clock::time_point now) {
+  neighbour.attempts = 0;
+  neighbour.due = now + reachable_time;
+}
+
 bool Neighbours::hear(const NeighbourReport& report, Clock::time_point now) {
   const auto found = neighbours_.find({report.port, report.address});
   if (found == neighbours_.end()) return false;
   Neighbour& neighbour = found->second;
+  if (report.only_confirms) {
+    if (neighbour.mac) confirm(neighbour, now);
+    return false;
+  }
   const bool changed = neighbour.mac != report.mac;
   // RFC 4861 7.2.5: without the override flag a known address is put in doubt, not replaced.
   if (changed && neighbour.mac && !report.overrides) {
@@ -46,10 +55,7 @@ bool Neighbours::hear(const NeighbourReport& report, Clock::time_point now) {
   }
   neighbour.mac = report.mac;
   if (changed) ++changes_;
-  if (changed || report.solicited) {
-    neighbour.attempts = 0;
-    neighbour.due = now + reachable_time;
-  }
+  if (changed || report.solicited) confirm(neighbour, now);
   return changed;
 }
 

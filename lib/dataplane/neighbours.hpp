@@ -61,6 +61,7 @@ class Neighbours {
   };
 
   bool ask(const NeighbourKey& key, Neighbour& neighbour, Clock::time_point now);
+  static void confirm(Neighbour& neighbour, Clock::time_point now);
 
   Ask ask_;
   std::uint64_t changes_ = 0;

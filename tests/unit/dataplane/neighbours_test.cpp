@@ -99,3 +99,18 @@ TEST_CASE("what nobody needs is not learned, and forgotten when no longer needed
   f.neighbours.need({}, f.now);
   CHECK_FALSE(f.neighbours.find(backend).has_value());
 }
+
+TEST_CASE(
+    "an answer that names no MAC address confirms the one we know, and tells nothing of one we do not") {
+  Fixture f;
+  NeighbourReport report{backend.address, {}, backend.port, true, true, true};
+  f.neighbours.need({backend}, f.now);
+  CHECK_FALSE(f.neighbours.hear(report, f.now));
+  CHECK_FALSE(f.neighbours.find(backend));
+  f.hear(first, true);
+  for (int minute = 0; minute < 3; ++minute) {
+    f.pass(31);
+    CHECK_FALSE(f.neighbours.hear(report, f.now));
+    CHECK(f.neighbours.find(backend) == first);
+  }
+}
