@@ -48,7 +48,12 @@ Appliance::Appliance(config::Config config, ReadConfig read_again, dataplane::En
       link_(engine),
       neighbours_([this](const auto& key, const auto& last_known) { link_.ask(key, last_known); }),
       changes_(io_, settling_time, [this] { publish(); }),
-      server_(io_, [this](const http::Request& request) { return answer(*this, request); }),
+      server_(io_,
+              [this](const http::Request& request) {
+                // What is told is in force: no answer shows a probe's result that workers do not know yet.
+                if (changes_.pending()) publish();
+                return answer(*this, request);
+              }),
       prober_([this](const health::StateChange& change) {
         boost::asio::post(io_, [this, change] { probe_changed(change); });
       }) {

@@ -18,6 +18,8 @@ class Debounce {
   void request();
   /// What has been requested is done already.
   void cancel();
+  /// Has something been requested and not yet been done?
+  [[nodiscard]] bool pending() const { return pending_; }
 
  private:
   boost::asio::steady_timer timer_;

@@ -22,10 +22,13 @@ struct Fixture {
 
 TEST_CASE("a hundred requests at once are answered once, later ones again") {
   Fixture f;
+  CHECK_FALSE(f.debounce.pending());
   for (int i = 0; i < 100; ++i) f.debounce.request();
   CHECK(f.done == 0);
+  CHECK(f.debounce.pending());
   f.run();
   CHECK(f.done == 1);
+  CHECK_FALSE(f.debounce.pending());
   f.debounce.request();
   f.run();
   CHECK(f.done == 2);
