@@ -71,6 +71,9 @@ class Peer:
 FULL = "--runs 10 --packets 4000000"
 QUICK = "--runs 3 --packets 100000"
 
+# Empties the table before each run; a run takes it to 80 %.
+FILLING = "--new-percent 100 --connections 10000000 --table emptied --packets 0"
+
 CASES = (
     Case("flows-16", "L2_DSR, 16 flows, hit", "--flows 16", 28, 16, quick=True),
     Case("ipip-16", "IPIP, 16 flows, hit", "--flows 16 --forwarding IPIP", 34),
@@ -80,21 +83,21 @@ CASES = (
     Case("flows-1m", "L2_DSR, 1M flows, hit", "--flows 1000000", 50, 1_000_000),
     Case("flows-4m", "L2_DSR, 4M flows, hit", "--flows 4000000", None, 4_000_000),
     Case("flows-10m", "L2_DSR, 10M flows, hit", "--flows 10000000", 100, 10_000_000),
-    # Ten runs of a tenth of 8M.
     Case("new-filling", "every packet a new flow, table of 10M from empty to 80 %",
-         "--new-percent 100 --connections 10000000 --packets 800000", 120),
-    # The first runs fill the table; the median is of a full one.
-    Case("new-full", "the same, table full",
-         "--new-percent 100 --connections 10000000 --packets 4000000", 140),
+         FILLING, 120),
+    Case("new-full", "the same, table full of connections of one packet",
+         "--new-percent 100 --connections 10000000 --table full", 140),
+    Case("new-confirmed", "the same, table full of confirmed connections",
+         "--new-percent 100 --connections 10000000 --table confirmed", 140),
     Case("services-1000", "1M flows, 10 % new, 1,000 services",
          "--flows 1000000 --new-percent 10 --services 1000 --backends 10000 --zones 16 --connections 8000000", 75),
     Case("ipv6-1m", "IPv6, 1M flows, hit", "--ipv6 --flows 1000000"),
     Case("affinity-off", "1M flows, hit, zonal affinity off", "--flows 1000000 --zonal-affinity DISABLED"),
     Case("new-affinity-off", "every packet a new flow, zonal affinity off",
-         "--new-percent 100 --connections 10000000 --packets 800000 --zonal-affinity DISABLED"),
+         f"{FILLING} --zonal-affinity DISABLED"),
     Case("workers-2", "1M flows, hit, two workers", "--flows 1000000 --workers 2"),
     Case("new-workers-2", "every packet a new flow, two workers",
-         "--new-percent 100 --connections 10000000 --packets 400000 --workers 2"),
+         f"{FILLING} --workers 2"),
 )
 
 COMPARISONS = (
