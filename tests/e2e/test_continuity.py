@@ -155,6 +155,7 @@ def test_kill_and_restart_keeps_established_connections(lab, zonelb, address):
 
 def test_a_reload_that_does_not_validate_changes_nothing(lab, zonelb):
     appliance = zonelb(web_flags(zonal_affinity="STAY_WITHIN_ZONE"))
+    wait_for(lambda: appliance.metrics().one("zonelb_neighbours_unresolved") == 0, "all next hops known")
     generation = appliance.metrics().one("zonelb_snapshot_generation")
     for wrong in (web_flags(spillover_ratio=7), web_flags().workers(3), web_flags().backend(name="lost")):
         wrong.write(appliance.flag_file)
