@@ -3,6 +3,7 @@
 #include <memory>
 #include <random>
 #include <stdexcept>
+#include <utility>
 
 namespace zonelb::conntrack {
 namespace {
@@ -198,6 +199,7 @@ auto Table<Line>::insert(const FlowKey& key, std::uint64_t hash, const Entry& en
                          Patience& patience) -> Insertion {
   const auto lines = candidates(hash);
   Insertion result;
+  bool searched_in_vain = false;
   for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
     Place place = free_place(lines);
     // Who inserts has just looked. That the key may have come since, settle() finds out.
@@ -214,7 +216,9 @@ auto Table<Line>::insert(const FlowKey& key, std::uint64_t hash, const Entry& en
       const Room room = make_room(lines);
       if (room == Room::made) patience.succeeded();
       if (room == Room::none) patience.failed();
-      if (room != Room::none) continue;
+      // Slots in other workers' hands hide the ways behind them for a moment, so that one search may be in
+      // vain.
+      if (room != Room::none || !std::exchange(searched_in_vain, true)) continue;
     }
     if (!place) busy = evict(lines, now, place, result);
     if (!place && !in_motion(lines)) return result;

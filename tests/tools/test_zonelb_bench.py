@@ -37,7 +37,7 @@ def test_our_table_beside_rte_hash(family):
     for (thread, load, _), row in rows.items():
         cycles = row["cycles_per_key"]
         assert row["better"] == min(("ours", "rte_hash"), key=cycles.get) and min(cycles.values()) > 0
-        if load <= 80:
+        if thread == 1 and load <= 80:
             assert row["refused"]["ours"] == 0
 
 
