@@ -50,12 +50,14 @@ auto Table<Line>::make_room(const Candidates& lines) -> Room {
   return Room::none;
 }
 
-/// Where else the entry in a slot may lie; null when it is coming, going or gone.
+/// Where else the entry in a slot may lie; null when it is coming, going, gone or already on the move.
 template <class Line>
 const Line* Table<Line>::other_bucket(const Line& line, unsigned way) const {
   // acquire: the key is of this tag or of a later one; move() looks again
   const Tag tag(line.tag[way].load(std::memory_order_acquire));
   if (tag.status() != Status::valid) return nullptr;
+  // relaxed: a hint. Who moves it may have lost its core, so there must be a way around it.
+  if (PackedEntry(line.entry[way].load(std::memory_order_relaxed)).frozen()) return nullptr;
   const auto hash_of_it = hash(key_in(line, way, tag));
   const Line* first = home(hash_of_it);
   return same_bucket(first, &line) ? far(hash_of_it, first) : first;

@@ -160,8 +160,7 @@ TEMPLATE_TEST_CASE("entries that are moved to make room are never lost and never
   for (std::uint64_t i = kept; i < times.size(); ++i) CHECK(times[i] <= 1);
 }
 
-TEMPLATE_TEST_CASE("writers that make room at once refuse next to nothing below four in five", "", Table4,
-                   Table6) {
+TEMPLATE_TEST_CASE("writers that make room at once refuse nothing below four in five", "", Table4, Table6) {
   constexpr int rounds = 20;
   std::uint64_t refused = 0;
   for (int round = 0; round < rounds; ++round) {
@@ -180,6 +179,5 @@ TEMPLATE_TEST_CASE("writers that make room at once refuse next to nothing below 
     });
     for (const auto& count : full) refused += count.load(std::memory_order_relaxed);
   }
-  // A worker that lost its core in the middle of a move can still cost another one a place now and then.
-  CHECK(refused * 10'000 < rounds * 4096ULL * 4 / 5);
+  CHECK(refused == 0);
 }

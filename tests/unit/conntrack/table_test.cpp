@@ -186,6 +186,21 @@ TEMPLATE_TEST_CASE("after all entries have gone, a look-up ends at a key's home"
   CHECK(elsewhere() == 0);
 }
 
+TEMPLATE_TEST_CASE("a key is at home, or its home says that it may be elsewhere", "", Table4, Table6) {
+  TestType table(10'000, 1);
+  Patience fresh;
+  for (std::uint64_t i = 0; i < 7000; ++i) table.insert(key(i), table.hash(key(i)), confirmed, 1, fresh);
+  std::uint64_t at_home = 0;
+  for (std::uint64_t i = 0; i < 7000; ++i) {
+    const auto hash = table.hash(key(i));
+    const auto here = table.find_home(key(i), hash);
+    const bool elsewhere = !table.ends_at_home(hash) && table.find_rest(key(i), hash);
+    REQUIRE((here || elsewhere));
+    at_home += here ? 1 : 0;
+  }
+  CHECK(at_home > 4000);
+}
+
 TEST_CASE("patience with a full table runs out, and comes back in the next second") {
   Patience fresh;
   const auto tries_in = [&](std::uint32_t second) {
