@@ -67,9 +67,7 @@ void ZoneMap::index_ipv4() {
   starts4_.push_back({0, {}});
   for (const auto& range : ranges_) {
     if (!range.first.is_v4()) continue;
-    const std::uint64_t first = range.first.as_v4().value();
-    if (first == 0) starts4_.clear();
-    starts4_.push_back({first, range.client});
+    starts4_.push_back({range.first.as_v4().value(), range.client});
   }
   starts4_.push_back({std::uint64_t{1} << 32, {}});
   std::uint32_t at = 0;

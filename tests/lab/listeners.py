@@ -1,24 +1,17 @@
-"""Health endpoints for TCP probes, all in one thread of this program: a port that accepts, or refuses."""
+"""Health endpoints for TCP probes: a port that accepts, or refuses."""
 
-import selectors
 import socket
-import threading
 
-from . import cleanup
+from .socket_loop import SocketLoop
 
 
-class TcpListeners:
+class TcpListeners(SocketLoop):
     """`listeners.up(address)`: probes of it pass from now on; `down(address)`: they are refused."""
 
     def __init__(self, namespace, port):
+        super().__init__()
         self._namespace, self._port = namespace, port
-        self._selector = selectors.DefaultSelector()
         self._sockets = {}
-        self._lock = threading.Lock()
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._accept, daemon=True)
-        self._thread.start()
-        self._undo = cleanup.at_end(self.stop)
 
     def up(self, *addresses):
         for address in addresses:
@@ -27,33 +20,15 @@ class TcpListeners:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((address, self._port))
             listener.listen(128)
-            listener.setblocking(False)
-            with self._lock:
-                self._sockets[address] = listener
-                self._selector.register(listener, selectors.EVENT_READ)
+            self._sockets[address] = listener
+            self.watch(listener, None)
 
     def down(self, *addresses):
         for address in addresses:
-            with self._lock:
-                listener = self._sockets.pop(address)
-                self._selector.unregister(listener)
-                listener.close()
+            self.forget(self._sockets.pop(address))
 
-    def _accept(self):
-        while not self._stopping.wait(0.02):
-            with self._lock:
-                for key, _ in self._selector.select(timeout=0):
-                    try:
-                        key.fileobj.accept()[0].close()
-                    except OSError:
-                        continue
-
-    def stop(self):
-        cleanup.forget(self._undo)
-        self._stopping.set()
-        self._thread.join()
-        self.down(*list(self._sockets))
-        self._selector.close()
+    def receive(self, listener, _):
+        listener.accept()[0].close()
 
     def __enter__(self):
         return self

@@ -20,6 +20,10 @@ class SocketLoop:
         sock.setblocking(False)
         self._selector.register(sock, selectors.EVENT_READ, data)
 
+    def forget(self, sock):
+        self._selector.unregister(sock)
+        sock.close()
+
     def _run(self):
         while not self._stopping.is_set():
             for key, _ in self._selector.select(timeout=0.1):
