@@ -149,7 +149,9 @@ std::uint64_t Feeder::time_floor(unsigned burst) {
     auto* bytes = rte_pktmbuf_mtod(frames_[first_ + i], std::uint8_t*);
     auto& ethernet = packet::header<packet::Ethernet>(bytes);
     const net::Mac source = ethernet.source;
-    if (ethernet.type.raw() != 0) packet::replace_macs(bytes, source, ethernet.destination);
+    if (ethernet.type.raw() == 0) continue;
+    ethernet.source = ethernet.destination;
+    ethernet.destination = source;
     transmit_.add(0, frames_[first_ + i]);
   }
   const auto cycles = rte_rdtsc() - begin;

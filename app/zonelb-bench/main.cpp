@@ -23,7 +23,7 @@ using namespace zonelb;
 using namespace zonelb::bench;
 namespace options_lib = boost::program_options;
 
-constexpr const char* stage_names[stages] = {"parse", "match", "track", "forward"};
+constexpr const char* stage_names[stages] = {"match", "forward"};
 
 struct Statistics {
   double median = 0, min = 0, max = 0;

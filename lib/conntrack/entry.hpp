@@ -58,11 +58,23 @@ class PackedEntry {
 
   [[nodiscard]] constexpr std::uint64_t word() const { return word_; }
   [[nodiscard]] constexpr Entry entry() const {
-    return {static_cast<std::uint32_t>(word_ & (Entry::max_targets - 1)),
-            static_cast<std::uint16_t>(word_ >> epoch_shift),
-            static_cast<std::uint16_t>((word_ >> zone_shift) & (Entry::max_zones - 1)), state()};
+    return {target(), static_cast<std::uint16_t>(word_ >> epoch_shift),
+            static_cast<std::uint16_t>(client_zone()), state()};
+  }
+  [[nodiscard]] constexpr std::uint32_t target() const {
+    return static_cast<std::uint32_t>(word_ & (Entry::max_targets - 1));
+  }
+  [[nodiscard]] constexpr std::uint32_t client_zone() const {
+    return static_cast<std::uint32_t>(word_ >> zone_shift) & (Entry::max_zones - 1);
   }
   [[nodiscard]] constexpr State state() const { return static_cast<State>((word_ >> state_shift) & 7); }
+  /// Of a confirmed connection of this epoch?
+  [[nodiscard]] constexpr bool is_confirmed_in(std::uint16_t epoch) const {
+    constexpr std::uint64_t state_and_epoch = (1U << (frozen_shift - epoch_shift)) - 1;
+    constexpr auto confirmed = std::uint64_t{static_cast<std::uint8_t>(State::confirmed)}
+                               << (state_shift - epoch_shift);
+    return (word_ >> epoch_shift & state_and_epoch) == (confirmed | epoch);
+  }
   [[nodiscard]] constexpr bool frozen() const { return (word_ >> frozen_shift & 1) != 0; }
   [[nodiscard]] constexpr PackedEntry freeze() const { return PackedEntry(word_ | 1ULL << frozen_shift); }
   /// Are both of one connection, whatever has become of it between them?

@@ -34,20 +34,18 @@ class Tag {
   [[nodiscard]] constexpr std::uint64_t ports_protocol() const { return word_ & key_mask; }
   [[nodiscard]] constexpr Tag with(Status status) const { return {ports_protocol(), status, version()}; }
 
-  /// A tag shows a key when its bits under shown_mask are these: valid, with the key's ports and protocol.
-  static constexpr std::uint64_t shown_mask = (1ULL << 42) - 1;
-  static constexpr std::uint64_t shown(std::uint64_t key_ports_protocol) {
-    return Tag(key_ports_protocol, Status::valid, 0).word();
+  /// 0: valid, with the key's ports and protocol.
+  [[nodiscard]] constexpr std::uint64_t difference(std::uint64_t key_ports_protocol) const {
+    return (word_ ^ Tag(key_ports_protocol, Status::valid, 0).word()) << (64 - version_shift);
   }
   [[nodiscard]] constexpr bool shows(std::uint64_t key_ports_protocol) const {
-    return (word_ & shown_mask) == shown(key_ports_protocol);
+    return difference(key_ports_protocol) == 0;
   }
 
  private:
   static constexpr unsigned status_shift = 40;
   static constexpr unsigned version_shift = 42;
   static constexpr std::uint64_t key_mask = (1ULL << status_shift) - 1;
-  static_assert(shown_mask == (1ULL << version_shift) - 1);
 
   std::uint64_t word_ = 0;
 };

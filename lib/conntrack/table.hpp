@@ -93,6 +93,7 @@ class Table {
   // The same in two steps, for many keys at once: first all homes are sent for and looked at, then what else
   // is needed for the keys that were not there.
   void prefetch_home(std::uint64_t hash) const { prefetch_line(home(hash)); }
+  /// What is found at home may be State::removed already.
   [[nodiscard]] Slot find_home(const FlowKey& key, std::uint64_t hash) const;
   [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash) const;
   /// Is a key that is not at home nowhere?
@@ -176,7 +177,7 @@ class Table {
   static std::uint8_t protocol_of(Tag tag) { return static_cast<std::uint8_t>(tag.ports_protocol() >> 32); }
   static Slot look(Line& line, const FlowKey& key);
   static Slot look(Line& line, unsigned way, const FlowKey& key);
-  static unsigned likely_way(const Line& line, const FlowKey& key);
+  static std::uint64_t address_difference(const Line& line, unsigned way, const FlowKey& key);
   static bool holds(const Line& line, unsigned way, const FlowKey& key);
   static FlowKey key_in(const Line& line, unsigned way, Tag tag);
   static bool is_full(const Line& line);

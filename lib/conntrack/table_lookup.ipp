@@ -65,16 +65,6 @@ void Table<Line>::prefetch_rest(std::uint64_t hash) const {
 }
 
 template <class Line>
-unsigned Table<Line>::likely_way(const Line& line, const FlowKey& key) {
-  if constexpr (Line::slots == 1) return 0;
-  // relaxed: only a hint. Without a branch: which way it is is a coin's toss to the processor.
-  const std::uint64_t first = line.tag[0].load(std::memory_order_relaxed) ^ Tag::shown(key.ports_protocol);
-  const std::uint64_t difference =
-      (first & Tag::shown_mask) | (line.address[0][0].load(std::memory_order_relaxed) ^ key.addresses[0]);
-  return static_cast<unsigned>(difference != 0);
-}
-
-template <class Line>
 void Table<Line>::prefetch_insertion(std::uint64_t hash) const {
   const auto lines = candidates(hash);
   for (unsigned i = 0; i < lines_per_bucket; ++i)
@@ -90,18 +80,24 @@ bool Table<Line>::is_full(const Line& line) {
   return true;
 }
 
+/// 0: the slot's addresses are the key's.
 template <class Line>
-bool Table<Line>::holds(const Line& line, unsigned way, const FlowKey& key) {
+std::uint64_t Table<Line>::address_difference(const Line& line, unsigned way, const FlowKey& key) {
   // acquire: pairs with write(); an address of a later use of the slot brings its `busy` tag with it, so that
   // the caller's second look at the tag tells.
   std::uint64_t difference = 0;
   for (unsigned i = 0; i < Line::address_words; ++i)
     difference |= line.address[way][i].load(std::memory_order_acquire) ^ key.addresses[i];
-  return difference == 0;
+  return difference;
 }
 
 template <class Line>
-auto Table<Line>::look(Line& line, unsigned way, const FlowKey& key) -> Slot {
+bool Table<Line>::holds(const Line& line, unsigned way, const FlowKey& key) {
+  return address_difference(line, way, key) == 0;
+}
+
+template <class Line>
+[[gnu::always_inline]] inline auto Table<Line>::look(Line& line, unsigned way, const FlowKey& key) -> Slot {
   // acquire: what follows must not be read before the tag
   const Tag tag(line.tag[way].load(std::memory_order_acquire));
   if (!tag.shows(key.ports_protocol) || !holds(line, way, key)) return {};
@@ -119,10 +115,24 @@ auto Table<Line>::look(Line& line, const FlowKey& key) -> Slot {
   return {};
 }
 
+/// Which way it is is a coin's toss to the processor, hence no branch on it: the first way that does not hold
+/// the key points to the second.
 template <class Line>
-auto Table<Line>::find_home(const FlowKey& key, std::uint64_t hash) const -> Slot {
+[[gnu::always_inline]] inline auto Table<Line>::find_home(const FlowKey& key, std::uint64_t hash) const
+    -> Slot {
   Line& line = *home(hash);
-  return look(line, likely_way(line, key), key);
+  // acquire: what follows must not be read before the tag
+  const auto difference = [&](unsigned way, Tag& tag) {
+    tag = Tag(line.tag[way].load(std::memory_order_acquire));
+    return tag.difference(key.ports_protocol) | address_difference(line, way, key);
+  };
+  Tag tag;
+  const unsigned way = Line::slots == 2 ? static_cast<unsigned>(difference(0, tag) != 0) : 0;
+  if (difference(way, tag) != 0) return {};
+  const PackedEntry packed(line.entry[way].load(std::memory_order_acquire));
+  // relaxed: the acquiring loads above keep this one behind them
+  if (line.tag[way].load(std::memory_order_relaxed) != tag.word()) return {};
+  return {&line, way, packed};
 }
 
 template <class Line>

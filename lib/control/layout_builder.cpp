@@ -76,8 +76,9 @@ void lay_out_services(const config::Config& config, const Members& members, Layo
   }
   for (const auto& rule : config.forwarding_rules) {
     const auto service = members.service.at(rule.backend_service);
-    layout.rules.push_back({rule.name, service, rule.allow_global_access,
-                            static_cast<std::uint32_t>(layout.counter_size.flows)});
+    layout.rules.push_back(
+        {service, rule.allow_global_access, static_cast<std::uint32_t>(layout.counter_size.flows)});
+    layout.rule_names.push_back(rule.name);
     layout.counter_size.flows += members.of[service].size() * zones;
   }
 }
@@ -105,7 +106,6 @@ class TargetBuilder {
 
   void add(const RosterItem& item, std::uint16_t service, std::uint16_t member) {
     Target& target = built_.targets[item.id];
-    target.in_use = true;
     target.service = service;
     target.member = member;
     target.idle_timeout = static_cast<std::uint32_t>(
@@ -115,7 +115,7 @@ class TargetBuilder {
     built_.routes[item.id] = *route;
     const auto& port = ports_[route->port];
     target.port = route->port;
-    target.source = port.mac;
+    target.macs.source = port.mac;
     target.mtu = port.mtu;
     target.vlan = port.vlan;
     target.keep_vlan = port.vlan == packet::no_vlan;

@@ -166,9 +166,9 @@ void State::resolve_next_hops(const dataplane::Neighbours& neighbours) {
     if (!route) continue;
     const auto mac = route->mac ? route->mac : neighbours.find(*route->neighbour);
     auto& target = targets_[id];
-    if (target.resolved == mac.has_value() && target.next_hop == mac.value_or(net::Mac())) continue;
+    if (target.resolved == mac.has_value() && target.macs.destination == mac.value_or(net::Mac())) continue;
     target.resolved = mac.has_value();
-    target.next_hop = mac.value_or(net::Mac());
+    target.macs.destination = mac.value_or(net::Mac());
     stale_chunks_.insert(id / dataplane::Targets::per_chunk);
   }
 }

@@ -8,13 +8,14 @@ using dataplane::Layout;
 
 void add_flows(const Layout& layout, const CounterBlock::PerWorker& counters, Sums& sums) {
   const auto zones = layout.zones.zone_count();
-  for (const auto& rule : layout.rules) {
+  for (std::size_t r = 0; r < layout.rules.size(); ++r) {
+    const auto& rule = layout.rules[r];
     const auto& service = layout.services[rule.service];
     for (std::size_t i = 0; i < service.members.size() * zones; ++i) {
       const auto& counter = counters.flows[rule.first_flow + i];
       if (counter.packets.value() == 0) continue;
       const auto& member = service.members[i / zones];
-      auto& total = sums.flows[{rule.name, service.name, member.backend, member.zone,
+      auto& total = sums.flows[{layout.rule_names[r], service.name, member.backend, member.zone,
                                 layout.zones.name(static_cast<policy::ZoneId>(i % zones))}];
       total.packets += counter.packets.value();
       total.bytes += counter.bytes.value();

@@ -3,6 +3,7 @@
 #include <bitset>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "config/limits.hpp"
@@ -17,20 +18,35 @@ struct PortClaim {
   std::uint16_t last = 0xffff;
   std::uint8_t protocol = 0;
   std::uint32_t rule = 0;
+
+  [[nodiscard]] bool covers(std::uint8_t of, std::uint16_t port) const {
+    return protocol == of && first <= port && port <= last;
+  }
 };
 
 /// Ports by position in the layout.
 using PortSet = std::bitset<config::most_ports>;
 
-/// An address that is ours: a VIP, a port's own, or both.
-struct LocalAddress {
-  std::uint64_t words[2] = {0, 0};
+/// An address that is ours: a VIP, a port's own, or both. One cache line.
+struct alignas(64) LocalAddress {
+  static constexpr std::uint32_t no_port = 0xffffffff;
+
+  /// No IPv4 address, when unused.
+  std::uint64_t words[2] = {~0ULL, ~0ULL};
+  /// The claim on one port that comes first, which most packets are for: port and protocol as a key has them
+  /// from bit 16 on, and the rule.
+  std::uint32_t first_port = no_port;
+  std::uint32_t first_rule = 0;
+  /// All of them, in the table's claims.
   std::uint32_t first_claim = 0;
   std::uint16_t claims = 0;
   bool used = false;
   /// Where ARP and neighbour discovery are answered for it.
   PortSet ports;
 
+  [[nodiscard]] bool is(std::pair<std::uint64_t, std::uint64_t> address) const {
+    return words[0] == address.first && words[1] == address.second && used;
+  }
   [[nodiscard]] bool is_vip() const { return claims > 0; }
 };
 
@@ -51,31 +67,35 @@ class AddressTable {
 
   /// The words of an address as find() takes them: as they lie in a packet.
   static std::pair<std::uint64_t, std::uint64_t> words(const net::IpAddress& address);
-  static std::pair<std::uint64_t, std::uint64_t> destination4(const conntrack::FlowKey& key) {
-    return {key.addresses[0] >> 32, 0};
-  }
-  static std::pair<std::uint64_t, std::uint64_t> destination6(const conntrack::FlowKey& key) {
-    return {key.addresses[2], key.addresses[3]};
-  }
-
   /// Null: not ours.
   [[nodiscard]] const LocalAddress* find(std::pair<std::uint64_t, std::uint64_t> words) const {
-    for (auto at = index(words);; at = (at + 1) & mask_) {
-      const LocalAddress& local = slots_[at];
-      if (local.words[0] == words.first && local.words[1] == words.second && local.used) return &local;
-      if (!local.used) return nullptr;
-    }
+    const LocalAddress& local = slots_[index(words)];
+    return local.is(words) ? &local : find_further(words);
+  }
+
+  // The same for the destination of a packet.
+  [[nodiscard]] const LocalAddress* find4(const conntrack::FlowKey& key) const {
+    const std::pair<std::uint64_t, std::uint64_t> words{key.addresses[0] >> 32, 0};
+    const LocalAddress& local = slots_[index(words)];
+    return local.words[0] == words.first ? &local : find_further(words);
+  }
+  [[nodiscard]] const LocalAddress* find6(const conntrack::FlowKey& key) const {
+    return find({key.addresses[2], key.addresses[3]});
   }
 
   /// The most specific rule for a protocol and port (host order); no_rule when there is none.
   [[nodiscard]] std::uint32_t rule(const LocalAddress& local, std::uint8_t protocol,
-                                   std::uint16_t port) const {
-    for (const PortClaim& claim : std::span(claims_).subspan(local.first_claim, local.claims))
-      if (claim.protocol == protocol && claim.first <= port && port <= claim.last) return claim.rule;
-    return no_rule;
+                                   std::uint16_t port) const;
+  /// The same for a packet.
+  [[nodiscard]] std::uint32_t rule(const LocalAddress& local, const conntrack::FlowKey& key) const {
+    return key.ports_protocol >> 16 == local.first_port
+               ? local.first_rule
+               : rule(local, key.protocol(), key.destination_port().value());
   }
 
  private:
+  [[nodiscard]] const LocalAddress* find_further(std::pair<std::uint64_t, std::uint64_t> words) const;
+
   [[nodiscard]] std::uint64_t index(std::pair<std::uint64_t, std::uint64_t> words) const {
     // Fibonacci hashing: the configuration's own addresses, so nobody else chooses the keys.
     return (((words.first ^ words.second * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL) >> 32) & mask_;

@@ -22,6 +22,16 @@ class Selection {
   void add(std::uint16_t position) { positions_[count_++] = position; }
   [[nodiscard]] std::span<const std::uint16_t> positions() const { return {positions_.data(), count_}; }
   void clear() { count_ = 0; }
+  /// Those of the positions below `size` for which `keep(position)` is true.
+  template <class Keep>
+  void choose(std::uint16_t size, Keep&& keep) {
+    std::uint16_t kept = 0;
+    for (std::uint16_t i = 0; i < size; ++i) {
+      positions_[kept] = i;
+      kept = static_cast<std::uint16_t>(kept + keep(i));
+    }
+    count_ = kept;
+  }
   /// Takes in the positions of another selection, so that packets keep the order in which they came.
   void merge(const Selection& other) {
     const Selection mine = *this;
@@ -49,20 +59,16 @@ struct Batch {
 
   std::uint16_t size = 0;
   std::array<rte_mbuf*, max_size> frame;
+  /// Where the frame began when it was received.
+  std::array<std::uint8_t*, max_size> bytes;
   std::array<packet::Parsed, max_size> parsed;
-  /// For flows: position of the rule in the layout, hash of the key, then the target and the client's zone.
+  /// For flows: position of the rule in the layout, and hash of the key.
   std::array<std::uint32_t, max_size> rule;
   std::array<std::uint64_t, max_size> hash;
-  std::array<TargetId, max_size> target;
-  std::array<policy::ZoneId, max_size> zone;
 
   /// Who is still on the way, by family.
   Selection flows4;
   Selection flows6;
-
-  [[nodiscard]] std::uint8_t* bytes(std::uint16_t position) const {
-    return rte_pktmbuf_mtod(frame[position], std::uint8_t*);
-  }
 };
 
 /// What a worker's stages share.
@@ -88,7 +94,8 @@ struct Context {
 
   [[nodiscard]] const PortView& in() const { return snapshot->layout->ports[port]; }
 
-  void drop(rte_mbuf* frame, packet::DropReason reason) {
+  /// Out of line, as what follows it inline would slow down the packets that are not dropped.
+  [[gnu::noinline, gnu::cold]] void drop(rte_mbuf* frame, packet::DropReason reason) {
     counters.drops[static_cast<std::size_t>(reason)].add(1);
     rte_pktmbuf_free(frame);
   }

@@ -74,8 +74,7 @@ void serve_nd(Context& context, rte_mbuf* frame, const packet::Parsed& parsed) {
 
 const LocalAddress* destination(const Context& context, const packet::Parsed& parsed) {
   const Layout& layout = *context.snapshot->layout;
-  return packet::is_ipv4(parsed.kind) ? layout.local4.find(AddressTable::destination4(parsed.key))
-                                      : layout.local6.find(AddressTable::destination6(parsed.key));
+  return packet::is_ipv4(parsed.kind) ? layout.local4.find4(parsed.key) : layout.local6.find6(parsed.key);
 }
 
 void serve_echo(Context& context, rte_mbuf* frame, const packet::Parsed& parsed) {

@@ -1,16 +1,14 @@
 #pragma once
 
-#include <algorithm>
+#include <rte_prefetch.h>
 
 #include "dataplane/batch.hpp"
-#include "dataplane/stage_forward.hpp"
-#include "dataplane/stage_match.hpp"
 #include "dataplane/stage_parse.hpp"
 #include "dataplane/stage_track.hpp"
 
 namespace zonelb::dataplane {
 
-enum class Stage : std::uint8_t { parse, match, track, forward, count };
+enum class Stage : std::uint8_t { match, forward, count };
 
 /// Told when a stage has ended; this one does not care.
 struct NoClock {
@@ -29,19 +27,12 @@ class Pipeline {
   void process(const Snapshot& snapshot, unsigned worker, std::uint16_t port,
                std::span<rte_mbuf* const> frames, std::uint32_t now, Clock&& clock = {}) {
     begin(snapshot, worker, port, frames, now);
-    // frame → flow; or answered, or dropped
+    // frame → flow → rule, and the table's memory is sent for; or answered, or dropped
     parse(context_, batch_);
-    clock.lap(Stage::parse);
-    // destination → rule; the table's memory is sent for
-    match(context_, batch_);
     clock.lap(Stage::match);
-    // connection → target; new ones are placed and recorded
+    // connection → target → rewritten or encapsulated frame; new connections are placed and recorded
     track(context_, batch_, batch_.flows4, context_.table4);
     track(context_, batch_, batch_.flows6, context_.table6);
-    clock.lap(Stage::track);
-    // target → rewritten or encapsulated frame
-    forward(context_, batch_, batch_.flows4);
-    forward(context_, batch_, batch_.flows6);
     clock.lap(Stage::forward);
   }
 
@@ -59,7 +50,11 @@ class Pipeline {
     context_.now = now;
     context_.counters.received.add(frames.size());
     batch_.size = static_cast<std::uint16_t>(frames.size());
-    std::ranges::copy(frames, batch_.frame.begin());
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      batch_.frame[i] = frames[i];
+      batch_.bytes[i] = rte_pktmbuf_mtod(frames[i], std::uint8_t*);
+      rte_prefetch0(batch_.bytes[i]);
+    }
   }
 
   Context context_;

@@ -16,8 +16,8 @@
 
 namespace zonelb::dataplane {
 
+/// A forwarding rule; its name is in layout->rule_names.
 struct Rule {
-  std::string name;
   std::uint16_t service = 0;
   bool allow_global_access = false;
   /// First of members × zones flow counters in the counter block.
@@ -56,6 +56,7 @@ struct Layout {
   AddressTable local4;
   AddressTable local6;
   std::vector<Rule> rules;
+  std::vector<std::string> rule_names;
   std::vector<Service> services;
   std::vector<PortView> ports;
   policy::ZoneMap zones;

@@ -1,7 +1,6 @@
 #include "dataplane/stage_forward.hpp"
 
 #include "packet/icmp.hpp"
-#include "packet/l2.hpp"
 
 namespace zonelb::dataplane {
 namespace {
@@ -26,10 +25,10 @@ void redirect(rte_mbuf* frame, const Target& target, const Parsed& parsed) {
   const bool tagged = parsed.l3_offset == packet::ethernet_length(0);
   const auto vlan = vlan_out(target, parsed);
   if (tagged == (vlan != packet::no_vlan) && (!tagged || vlan == parsed.vlan)) [[likely]]
-    return packet::replace_macs(bytes, target.next_hop, target.source);
+    return packet::replace_macs(bytes, target.macs);
   const auto type = parsed.kind == packet::Kind::flow4 ? packet::ethertype::ipv4 : packet::ethertype::ipv6;
-  move_start(frame,
-             packet::write_ethernet(bytes + parsed.l3_offset, target.next_hop, target.source, vlan, type));
+  move_start(frame, packet::write_ethernet(bytes + parsed.l3_offset, target.macs.destination,
+                                           target.macs.source, vlan, type));
 }
 
 void encapsulate(Context& context, rte_mbuf* frame, const Target& target, const Parsed& parsed,
@@ -40,16 +39,17 @@ void encapsulate(Context& context, rte_mbuf* frame, const Target& target, const 
   frame->data_len = static_cast<std::uint16_t>(parsed.l3_offset + parsed.l3_length);
   packet::write(outer, encapsulation, parsed, hash, context.ip_id++);
   if (encapsulation.needs_udp6_checksum()) packet::finish_udp6_checksum(outer);
-  move_start(frame, packet::write_ethernet(outer, target.next_hop, target.source, vlan_out(target, parsed),
-                                           encapsulation.outer_ethertype()));
+  move_start(frame, packet::write_ethernet(outer, target.macs.destination, target.macs.source,
+                                           vlan_out(target, parsed), encapsulation.outer_ethertype()));
 }
 
 /// Path MTU discovery: tells the sender what fits (semantics.md section 6).
-void refuse_too_big(Context& context, rte_mbuf* frame, const Parsed& parsed, std::uint32_t mtu) {
+[[gnu::noinline, gnu::cold]] void refuse_too_big(Context& context, rte_mbuf* frame, const Parsed& parsed,
+                                                 std::uint32_t mtu) {
   std::uint8_t* bytes = rte_pktmbuf_mtod(frame, std::uint8_t*);
   const bool v4 = parsed.kind == packet::Kind::flow4;
   const auto& own = v4 ? context.in().v4 : context.in().v6;
-  if (!own || !parsed.dont_fragment || context.icmp_allowance == 0 ||
+  if (!own || !parsed.dont_fragment() || context.icmp_allowance == 0 ||
       !packet::may_answer_with_error(bytes, parsed) ||
       frame->data_off + packet::max_icmp_error_frame > frame->buf_len)
     return context.drop(frame, DropReason::too_big);
@@ -64,51 +64,29 @@ void refuse_too_big(Context& context, rte_mbuf* frame, const Parsed& parsed, std
   context.out.add(context.port, frame);
 }
 
-/// What all packets of a batch need, read once.
-struct View {
-  explicit View(const Context& context)
-      : targets(context.snapshot->targets),
-        rules(context.snapshot->layout->rules.data()),
-        flows(context.block->flows.data()),
-        zones(context.snapshot->zone_count()) {}
+}  // namespace
 
-  Targets::View targets;
-  const Rule* rules;
-  FlowCounter* flows;
-  std::size_t zones;
-};
-
-void forward_one(Context& context, const View& view, Batch& batch, std::uint16_t i) {
-  rte_mbuf* frame = batch.frame[i];
-  const Parsed& parsed = batch.parsed[i];
-  const Target& target = view.targets[batch.target[i]];
+/// What is encapsulated or tagged, and all that can go wrong.
+void Forwarder::send_other(std::uint16_t position, const Target& target, std::uint32_t zone) {
+  rte_mbuf* frame = batch_.frame[position];
+  const Parsed& parsed = batch_.parsed[position];
   if (!target.resolved) [[unlikely]]
-    return context.drop(
+    return context_.drop(
         frame, target.port == Target::no_port ? DropReason::no_route : DropReason::neighbour_unresolved);
   const auto* encapsulation = target.encapsulation[parsed.kind == packet::Kind::flow4 ? 0 : 1];
   const unsigned growth = encapsulation == nullptr ? 0 : encapsulation->length;
   if (parsed.l3_length + growth > target.mtu) [[unlikely]]
-    return refuse_too_big(context, frame, parsed, target.mtu - growth);
+    return refuse_too_big(context_, frame, parsed, target.mtu - growth);
   if (rte_pktmbuf_headroom(frame) < growth + sizeof(packet::Vlan)) [[unlikely]]
-    return context.drop(frame, DropReason::no_buffer);
-
-  FlowCounter& counter =
-      view.flows[view.rules[batch.rule[i]].first_flow + target.member * view.zones + batch.zone[i]];
-  counter.packets.add(1);
-  counter.bytes.add(frame->pkt_len);
+    return context_.drop(frame, DropReason::no_buffer);
+  count(*frame, position, target, zone);
   if (encapsulation == nullptr) {
     redirect(frame, target, parsed);
   } else {
-    encapsulate(context, frame, target, parsed, *encapsulation, static_cast<std::uint32_t>(batch.hash[i]));
+    encapsulate(context_, frame, target, parsed, *encapsulation,
+                static_cast<std::uint32_t>(batch_.hash[position]));
   }
-  context.out.add(target.port, frame);
-}
-
-}  // namespace
-
-void forward(Context& context, Batch& batch, const Selection& flows) {
-  const View view(context);
-  for (const std::uint16_t i : flows.positions()) forward_one(context, view, batch, i);
+  context_.out.add(target.port, frame);
 }
 
 }  // namespace zonelb::dataplane

@@ -2,10 +2,13 @@
 
 #include <optional>
 
+#include "dataplane/stage_forward.hpp"
+
 namespace zonelb::dataplane {
 namespace {
 
 using conntrack::Entry;
+using conntrack::PackedEntry;
 using conntrack::State;
 using packet::DropReason;
 
@@ -18,7 +21,7 @@ struct Flow {
   const Rule& rule;
   std::uint64_t hash;
 
-  [[nodiscard]] bool tcp() const { return parsed.key.ports_protocol >> 32 == packet::ip_protocol::tcp; }
+  [[nodiscard]] bool tcp() const { return parsed.key.protocol() == packet::ip_protocol::tcp; }
   [[nodiscard]] bool opens() const { return tcp() && conntrack::opens_connection(parsed.tcp_flags); }
 };
 
@@ -49,8 +52,7 @@ policy::ClientClass client_of(const policy::ZoneMap& zones, const packet::Parsed
 
 std::uint64_t flow_hash(config::SessionAffinity affinity, const packet::Parsed& parsed) {
   const auto& key = parsed.key;
-  return policy::flow_hash(affinity, addresses_of(parsed),
-                           static_cast<std::uint8_t>(key.ports_protocol >> 32),
+  return policy::flow_hash(affinity, addresses_of(parsed), key.protocol(),
                            static_cast<std::uint32_t>(key.ports_protocol));
 }
 
@@ -158,95 +160,124 @@ Entry record(Context& context, const Flow& flow, const Placement& placement, Tab
   return placement.entry;
 }
 
-/// Nothing about the connection changes but its time: it is confirmed, goes on, and its backend is still its
-/// own.
+/// What tracking a batch's flows of one family takes.
 template <class Table>
-bool goes_on(const Targets::View& targets, const Flow& flow, const typename Table::Slot& slot) {
-  const Entry entry = slot.entry();
-  if (entry.state != State::confirmed || entry.target >= targets.size()) return false;
-  const Target& target = targets[entry.target];
-  return target.epoch[flow.tcp() ? 1 : 0] == entry.epoch && target.in_use &&
-         target.service == flow.rule.service && !conntrack::changes_confirmed(flow.parsed.tcp_flags);
-}
+class Tracker {
+ public:
+  Tracker(Context& context, Batch& batch, Table& table)
+      : context_(context),
+        batch_(batch),
+        table_(table),
+        forwarder_(context, batch),
+        targets_(context.snapshot->targets),
+        rules_(context.snapshot->layout->rules.data()),
+        zone_count_(context.snapshot->zone_count()) {}
 
-/// Notes where the flow at `i` goes.
-void send_to(std::size_t zone_count, Batch& batch, Selection& flows, std::uint16_t i, const Entry& entry) {
-  batch.target[i] = entry.target;
-  // A newer snapshot than ours may know more zones.
-  batch.zone[i] = entry.client_zone < zone_count ? entry.client_zone : policy::no_zone;
-  flows.add(i);
-}
-
-/// Sends a new connection where the plan says, or drops it.
-template <class Table>
-void begin_connection(Context& context, Batch& batch, Selection& flows, std::uint16_t i, Table& table,
-                      typename Table::Slot slot) {
-  const Flow flow = flow_at(context, batch, i);
-  Placement placement;
-  if (const auto refusal = place(context, flow, placement)) return context.drop(batch.frame[i], *refusal);
-  send_to(context.snapshot->zone_count(), batch, flows, i, record(context, flow, placement, table, slot));
-}
-
-/// Flows that are elsewhere in the table than at home, or in need of another placement; the new ones among
-/// them join `fresh`.
-template <class Table>
-void track_others(Context& context, Batch& batch, const Selection& others, Selection& fresh, Selection& flows,
-                  Table& table) {
-  Selection found, missing;
-  for (const std::uint16_t i : others.positions()) {
-    const Flow flow = flow_at(context, batch, i);
-    auto slot = table.find(flow.parsed.key, flow.hash);
-    if (!slot) {
-      missing.add(i);
-    } else if (keeps<Table>(context, flow, slot)) {
-      send_to(context.snapshot->zone_count(), batch, found, i, slot.entry());
-    } else {
-      begin_connection(context, batch, found, i, table, slot);
+  void track(const Selection& flows) {
+    const std::uint32_t now = context_.now;
+    for (const std::uint16_t i : flows.positions()) {
+      const Flow flow{batch_.parsed[i], rules_[batch_.rule[i]], batch_.hash[i]};
+      const auto slot = table_.find_home(flow.parsed.key, flow.hash);
+      const Target* target = slot ? goes_on(flow, slot.packed) : nullptr;
+      if (target == nullptr) [[unlikely]] {
+        track_change(i);
+        continue;
+      }
+      Table::touch(slot, now);
+      forwarder_.send(i, flow.parsed, *target, slot.packed.client_zone());
     }
+    if (!others_.positions().empty()) track_others();
+    if (!fresh_.positions().empty()) begin_connections();
   }
-  flows.merge(found);
-  fresh.merge(missing);
-}
 
-template <class Table>
-void begin_connections(Context& context, Batch& batch, const Selection& fresh, Selection& flows,
-                       Table& table) {
-  for (const std::uint16_t i : fresh.positions()) table.prefetch_insertion(batch.hash[i]);
-  Selection begun;
-  for (const std::uint16_t i : fresh.positions())
-    begin_connection(context, batch, begun, i, table, typename Table::Slot{});
-  flows.merge(begun);
-}
+ private:
+  using Slot = typename Table::Slot;
+
+  /// The target when nothing about the connection changes but its time: it is confirmed, goes on, and its
+  /// backend is still its own. Else null.
+  [[gnu::always_inline]] const Target* goes_on(const Flow& flow, PackedEntry entry) const {
+    if (entry.target() >= targets_.size()) return nullptr;
+    const Target& target = targets_[entry.target()];
+    const bool same =
+        entry.is_confirmed_in(target.epoch[flow.tcp() ? 1 : 0]) && target.service == flow.rule.service &&
+        !conntrack::changes_confirmed(flow.parsed.tcp_flags) && entry.client_zone() < zone_count_;
+    return same ? &target : nullptr;
+  }
+
+  void send_to(std::uint16_t i, const Entry& entry) {
+    // A newer snapshot than ours may know more zones.
+    const auto zone = entry.client_zone < zone_count_ ? entry.client_zone : policy::no_zone;
+    forwarder_.send(i, batch_.parsed[i], targets_[entry.target], zone);
+  }
+
+  /// A flow whose connection changes, or is not at home.
+  [[gnu::noinline]] void track_change(std::uint16_t i) {
+    const Flow flow = flow_at(context_, batch_, i);
+    if (const auto slot = table_.find_home(flow.parsed.key, flow.hash)) return track_found(i, flow, slot);
+    table_.prefetch_rest(flow.hash);
+    (table_.ends_at_home(flow.hash) ? fresh_ : others_).add(i);
+  }
+
+  void track_found(std::uint16_t i, const Flow& flow, Slot slot) {
+    if (keeps<Table>(context_, flow, slot)) return send_to(i, slot.entry());
+    begin_connection(i, flow, slot);
+  }
+
+  /// Flows that may be elsewhere in the table than at home; the new ones among them join the fresh ones.
+  void track_others() {
+    Selection missing;
+    for (const std::uint16_t i : others_.positions()) {
+      const Flow flow = flow_at(context_, batch_, i);
+      if (const auto slot = table_.find(flow.parsed.key, flow.hash)) {
+        track_found(i, flow, slot);
+      } else {
+        missing.add(i);
+      }
+    }
+    fresh_.merge(missing);
+  }
+
+  void begin_connections() {
+    for (const std::uint16_t i : fresh_.positions()) table_.prefetch_insertion(batch_.hash[i]);
+    for (const std::uint16_t i : fresh_.positions())
+      begin_connection(i, flow_at(context_, batch_, i), Slot{});
+  }
+
+  /// Sends a new connection where the plan says, or drops it. `slot`: of an entry that it replaces.
+  void begin_connection(std::uint16_t i, const Flow& flow, Slot slot) {
+    Placement placement;
+    if (const auto refusal = place(context_, flow, placement)) [[unlikely]]
+      return refuse(i, flow, *refusal);
+    send_to(i, record(context_, flow, placement, table_, slot));
+  }
+
+  /// The policy has nobody for a new connection; only now it matters whether another worker has just made or
+  /// moved it.
+  [[gnu::noinline, gnu::cold]] void refuse(std::uint16_t i, const Flow& flow, DropReason reason) {
+    if (auto slot = table_.find(flow.parsed.key, flow.hash); slot && keeps<Table>(context_, flow, slot))
+      return send_to(i, slot.entry());
+    context_.drop(batch_.frame[i], reason);
+  }
+
+  Context& context_;
+  Batch& batch_;
+  Table& table_;
+  Forwarder forwarder_;
+  Targets::View targets_;
+  const Rule* rules_;
+  std::size_t zone_count_;
+  Selection others_;
+  Selection fresh_;
+};
 
 }  // namespace
 
 template <class Table>
-void track(Context& context, Batch& batch, Selection& flows, Table& table) {
-  const Selection all = flows;
-  Selection others, fresh;
-  flows.clear();
-  const Targets::View targets(context.snapshot->targets);
-  const std::size_t zone_count = context.snapshot->zone_count();
-  const Rule* rules = context.snapshot->layout->rules.data();
-  for (const std::uint16_t i : all.positions()) {
-    const Flow flow{batch.parsed[i], rules[batch.rule[i]], batch.hash[i]};
-    auto slot = table.find_home(flow.parsed.key, flow.hash);
-    if (slot && goes_on<Table>(targets, flow, slot)) [[likely]] {
-      Table::touch(slot, context.now);
-      send_to(zone_count, batch, flows, i, slot.entry());
-    } else if (slot && keeps<Table>(context, flow, slot)) {
-      send_to(zone_count, batch, flows, i, slot.entry());
-    } else {
-      table.prefetch_rest(flow.hash);
-      const bool is_new = !slot && table.ends_at_home(flow.hash);
-      (is_new ? fresh : others).add(i);
-    }
-  }
-  if (!others.positions().empty()) track_others(context, batch, others, fresh, flows, table);
-  if (!fresh.positions().empty()) begin_connections(context, batch, fresh, flows, table);
+void track(Context& context, Batch& batch, const Selection& flows, Table& table) {
+  if (!flows.positions().empty()) Tracker<Table>(context, batch, table).track(flows);
 }
 
-template void track(Context&, Batch&, Selection&, conntrack::Table4&);
-template void track(Context&, Batch&, Selection&, conntrack::Table6&);
+template void track(Context&, Batch&, const Selection&, conntrack::Table4&);
+template void track(Context&, Batch&, const Selection&, conntrack::Table6&);
 
 }  // namespace zonelb::dataplane

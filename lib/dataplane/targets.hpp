@@ -9,6 +9,7 @@
 
 #include "net/address.hpp"
 #include "packet/encapsulation.hpp"
+#include "packet/l2.hpp"
 
 namespace zonelb::dataplane {
 
@@ -17,11 +18,12 @@ using TargetId = std::uint32_t;
 /// A backend as a member of one service, and how packets get there: one cache line.
 struct alignas(64) Target {
   static constexpr std::uint16_t no_port = 0xffff;
+  static constexpr std::uint16_t no_service = 0xffff;
 
   /// By inner family (net::Family); null under L2_DSR.
   const packet::Encapsulation* encapsulation[2] = {nullptr, nullptr};
-  net::Mac next_hop;
-  net::Mac source;
+  /// The next hop, and our own port.
+  packet::MacPair macs;
   /// Position in layout->ports, or no_port when nothing leads to the backend.
   std::uint16_t port = no_port;
   std::uint16_t mtu = 1500;
@@ -29,17 +31,25 @@ struct alignas(64) Target {
   std::uint16_t vlan = packet::no_vlan;
   /// Leave a frame in the VLAN it came in.
   bool keep_vlan = true;
-  /// Is next_hop known?
+  /// Is the next hop known?
   bool resolved = false;
+  /// IP packets of up to so many bytes, in untagged frames, need nothing but other MAC addresses; set by
+  /// Targets.
+  std::uint16_t direct_mtu = 0;
   /// Connections placed in an earlier epoch have been ended (semantics.md section 5). By is_tcp. Valid for
   /// every number, in use or not.
   std::uint16_t epoch[2] = {0, 0};
-  /// Position in layout->services, and in that service's members.
-  std::uint16_t service = 0;
+  /// Position in layout->services, and in that service's members. no_service: all its connections have ended.
+  std::uint16_t service = no_service;
   std::uint16_t member = 0;
-  /// Does a service have it now? Else all its connections have ended.
-  bool in_use = false;
   std::uint32_t idle_timeout = 600;
+
+  [[nodiscard]] bool in_use() const { return service != no_service; }
+  [[nodiscard]] std::uint16_t find_direct_mtu() const {
+    const bool direct = resolved && encapsulation[0] == nullptr && encapsulation[1] == nullptr &&
+                        (keep_vlan || vlan == packet::no_vlan);
+    return direct ? mtu : std::uint16_t{0};
+  }
 };
 static_assert(sizeof(Target) == 64);
 
@@ -75,6 +85,7 @@ class Targets {
     auto made = std::make_shared<Chunk>();
     const auto part = all.subspan(chunk * per_chunk);
     std::copy_n(part.begin(), std::min(part.size(), per_chunk), made->begin());
+    for (Target& target : *made) target.direct_mtu = target.find_direct_mtu();
     chunks_[chunk] = std::move(made);
   }
 

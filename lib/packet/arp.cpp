@@ -28,7 +28,7 @@ void answer_arp(std::uint8_t* frame, std::uint8_t l3_offset, const net::Mac& own
   arp.sender_address = arp.target_address;
   arp.target_mac = asker;
   arp.target_address = asker_address;
-  replace_macs(frame, asker, own_mac);
+  replace_macs(frame, {asker, own_mac});
 }
 
 std::uint32_t write_arp_request(std::uint8_t* frame, const ArpSender& sender, net::be32 target,

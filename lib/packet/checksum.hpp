@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -10,8 +9,8 @@
 
 namespace zonelb::packet {
 
-/// True when an IPv4 header without options sums up right. Inline: every packet of a port without checksum
-/// offload passes here.
+/// True when an IPv4 header without options, its version in place, sums up right. Inline: every packet of a
+/// port without checksum offload passes here.
 [[nodiscard]] inline bool ipv4_checksum_is_good(const Ipv4& ip) {
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(&ip);
   std::uint64_t sum = 0;
@@ -20,12 +19,11 @@ namespace zonelb::packet {
   std::memcpy(&sum, bytes, 8);
   std::memcpy(&middle, bytes + 8, 8);
   std::memcpy(&end, bytes + 16, 4);
-  // One's complement sums have their carries come around, in words of any size (RFC 1071 2): a sum added to
-  // itself turned by half its width has the sum of both halves, carry included, in its upper half.
+  // One's complement sums are sums modulo 0xffff, in words of any size whose carries come around (RFC 1071
+  // 2). A header that names its version is not all zeros, so that "divisible" means "minus zero".
   sum += static_cast<std::uint64_t>(__builtin_add_overflow(sum, middle, &sum));
   sum += static_cast<std::uint64_t>(__builtin_add_overflow(sum, end, &sum));
-  const auto half = static_cast<std::uint32_t>((sum + std::rotl(sum, 32)) >> 32);
-  return half + std::rotl(half, 16) >= 0xffff0000;
+  return sum % 0xffff == 0;
 }
 
 /// The checksum to store in a message of which the checksum field is zero; zero when a message with its

@@ -62,7 +62,7 @@ inline void finish_ipv4(std::uint8_t* outer_ip, const Encapsulation& encapsulati
   const net::be16 tos = std::uint16_t{inner.traffic_class};
   const net::be16 total = static_cast<std::uint16_t>(encapsulation.length + inner.l3_length);
   const net::be16 id = ip_id;
-  const net::be16 fragment = inner.dont_fragment ? Ipv4::dont_fragment : std::uint16_t{0};
+  const net::be16 fragment = inner.dont_fragment() ? Ipv4::dont_fragment : std::uint16_t{0};
   const net::PartialSum sum =
       net::PartialSum{encapsulation.partial_sum} + tos.raw() + total.raw() + id.raw() + fragment.raw();
   ip.tos = inner.traffic_class;

@@ -140,7 +140,7 @@ std::optional<DropReason> answer_echo(std::uint8_t* frame, const Parsed& request
     std::swap(ip.source, ip.destination);
     ip.hop_limit = default_ttl;
   }
-  replace_macs(frame, net::Mac(header<Ethernet>(frame).source), own_mac);
+  replace_macs(frame, {header<Ethernet>(frame).source, own_mac});
   return std::nullopt;
 }
 

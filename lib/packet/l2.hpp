@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "packet/headers.hpp"
 
@@ -26,11 +27,15 @@ inline std::uint8_t* write_ethernet(std::uint8_t* l3, const net::Mac& destinatio
   return frame;
 }
 
+/// Where a frame goes and comes from, as it lies in the frame.
+struct MacPair {
+  net::Mac destination;
+  net::Mac source;
+};
+
 /// Redirects a frame without touching its tag and type.
-inline void replace_macs(std::uint8_t* frame, const net::Mac& destination, const net::Mac& source) {
-  auto& ethernet = header<Ethernet>(frame);
-  ethernet.destination = destination;
-  ethernet.source = source;
+inline void replace_macs(std::uint8_t* frame, const MacPair& macs) {
+  std::memcpy(frame, &macs, sizeof macs);
 }
 
 }  // namespace zonelb::packet

@@ -102,7 +102,7 @@ void parse_ipv4(Bytes frame_rest, bool ip_checksum_known_good, Parsed& out) {
   out.l3_length = ip.total_length.value();
   out.l4_offset = static_cast<std::uint16_t>(out.l3_offset + header_length);
   out.traffic_class = ip.tos;
-  out.dont_fragment = (fragment & Ipv4::dont_fragment) != 0;
+  out.fragment = ip.fragment;
   if (is_impossible_source(ip.source)) return drop(out, DropReason::bad_source);
   if ((fragment & (Ipv4::more_fragments | Ipv4::fragment_offset)) != 0)
     return drop(out, DropReason::fragment);
@@ -122,7 +122,7 @@ void parse_ipv6(Bytes frame_rest, Parsed& out) {
   if (total > std::min<std::size_t>(frame_rest.size(), 0xffff)) return drop(out, DropReason::truncated);
   out.l3_length = static_cast<std::uint16_t>(total);
   out.traffic_class = ip.traffic_class();
-  out.dont_fragment = true;
+  out.fragment = Ipv4::dont_fragment;
 
   const auto packet = frame_rest.first(total);
   const auto upper = walk_extension_headers(packet);

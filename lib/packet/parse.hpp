@@ -44,8 +44,12 @@ struct alignas(64) Parsed {
   DropReason reason;
   /// IPv4 TOS or IPv6 traffic class: DSCP and ECN.
   std::uint8_t traffic_class;
-  /// IPv4 DF; of IPv6 always true, as no router may fragment it.
-  bool dont_fragment;
+  /// IPv4's flags and fragment offset; of IPv6 "do not fragment", as no router may.
+  net::be16 fragment;
+
+  [[nodiscard]] bool dont_fragment() const {
+    return (fragment.raw() & net::be16(Ipv4::dont_fragment).raw()) != 0;
+  }
 };
 static_assert(sizeof(Parsed) == 64);
 
@@ -55,7 +59,7 @@ void parse_fully(const std::uint8_t* frame, std::uint32_t length, bool ip_checks
 namespace detail {
 
 /// Reads ports and flags of a TCP or UDP header with `length` bytes (at least 8) up to the packet's end.
-/// False when header or length field do not fit.
+/// False when header or length field do not fit, and for other protocols.
 inline bool parse_ports(const std::uint8_t* l4, std::uint32_t length, std::uint8_t protocol, Parsed& out) {
   std::uint32_t ports = 0;
   std::memcpy(&ports, l4, sizeof(ports));
@@ -66,6 +70,7 @@ inline bool parse_ports(const std::uint8_t* l4, std::uint32_t length, std::uint8
     out.tcp_flags = tcp.flags;
     return tcp.header_length() >= sizeof(Tcp) && tcp.header_length() <= length;
   }
+  if (protocol != ip_protocol::udp) return false;
   out.tcp_flags = 0;
   const unsigned udp_length = header<Udp>(l4).length.value();
   return udp_length >= sizeof(Udp) && udp_length <= length;
@@ -116,7 +121,7 @@ inline bool parse_flow4(const std::uint8_t* frame, std::uint32_t l3, std::uint32
   out.l3_offset = static_cast<std::uint8_t>(l3);
   out.kind = Kind::flow4;
   out.traffic_class = ip.tos;
-  out.dont_fragment = (ip.fragment.raw() & net::be16(Ipv4::dont_fragment).raw()) != 0;
+  out.fragment = ip.fragment;
   return parse_ports(frame + l3 + header_length, total - header_length, ip.protocol, out);
 }
 
@@ -133,7 +138,7 @@ inline bool parse_flow6(const std::uint8_t* frame, std::uint32_t l3, std::uint32
   out.l4_offset = static_cast<std::uint16_t>(l3 + sizeof(Ipv6));
   out.l3_offset = static_cast<std::uint8_t>(l3);
   out.traffic_class = ip.traffic_class();
-  out.dont_fragment = true;
+  out.fragment = Ipv4::dont_fragment;
   out.kind = Kind::flow6;
   return parse_ports(frame + out.l4_offset, payload, ip.next_header, out);
 }

@@ -79,9 +79,13 @@ def test_tunnels_copy_dscp_and_ecn(run, ipv6, ipv6_backend):
 def test_outer_udp_ports_spread_flows_and_keep_each_flow_together(run):
     sent = [f.udp(source_port=port) for port in range(40000, 40100)] * 2
     result = run(port_flags() + service_flags(forwarding="VXLAN"), sent)
-    ports = [f.Ether(frame)[f.UDP].sport for frame in result.frames]
-    assert ports[:100] == ports[100:]
-    assert len(set(ports)) > 80
+    outer_ports = {}  # by the flow's own
+    for frame in result.frames:
+        inner = f.Ether(f.Ether(frame)[f.UDP].payload.load[8:])
+        outer_ports.setdefault(inner[f.UDP].sport, []).append(f.Ether(frame)[f.UDP].sport)
+    assert sorted(outer_ports) == list(range(40000, 40100))
+    assert all(len(ports) == 2 and ports[0] == ports[1] for ports in outer_ports.values())
+    assert len({ports[0] for ports in outer_ports.values()}) > 80
 
 
 @pytest.mark.parametrize("vni,port", [(0xABCDEF, 8472), (77, 4789)])

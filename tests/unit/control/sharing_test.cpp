@@ -136,8 +136,8 @@ void check_same_targets(const dataplane::Snapshot& one, const dataplane::Snapsho
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto& a = one.targets[one.layout->services[service].targets[i]];
     const auto& b = other.targets[other.layout->services[service].targets[i]];
-    CHECK((a.in_use && a.resolved == b.resolved && a.next_hop == b.next_hop && a.port == b.port &&
-           a.service == b.service && a.member == b.member && a.member == i));
+    CHECK((a.in_use() && a.resolved == b.resolved && a.macs.destination == b.macs.destination &&
+           a.port == b.port && a.service == b.service && a.member == b.member && a.member == i));
     CHECK(members[i].name.str() == one.layout->services[service].members[i].backend);
   }
 }

@@ -178,7 +178,7 @@ TEST_CASE("a target is resolved when its neighbour has answered") {
   f.neighbours.hear({*net::IpAddress::parse("10.0.0.11"), mac, 0, true, true}, f.now);
   const auto made = f.snapshot();
   CHECK(made->targets[id].resolved);
-  CHECK(made->targets[id].next_hop == mac);
+  CHECK(made->targets[id].macs.destination == mac);
 }
 
 TEST_CASE("draining by command: known backends only, in no set, undone by undrain") {

@@ -58,9 +58,35 @@ TEST_CASE("an own address without rules is ours, but no VIP") {
   CHECK(table.rule(*own, 6, 80) == AddressTable::no_rule);
 }
 
-TEST_CASE("the words of an address are those of a packet that goes there") {
+TEST_CASE(
+    "a packet's destination and port find what its address does, whether a port is alone or in a range") {
+  const AddressTable table(std::vector<AddressTable::Item>{
+      web, {address("10.0.0.81"), {{9000, 9001, 6, 7}}}, {address("10.0.0.2"), {}}});
+  const auto rule = [&](std::array<std::uint8_t, 4> destination, std::uint8_t protocol, std::uint16_t port) {
+    conntrack::FlowKey key{};
+    std::memcpy(reinterpret_cast<std::uint8_t*>(&key.addresses[0]) + 4, destination.data(), 4);
+    key.ports_protocol = 1234 | std::uint64_t{net::be16(port).raw()} << 16 | std::uint64_t{protocol} << 32;
+    const auto* local = table.find4(key);
+    return local == nullptr ? 99 : table.rule(*local, key);
+  };
+  CHECK(rule({10, 0, 0, 80}, 6, 80) == 2);
+  CHECK(rule({10, 0, 0, 80}, 17, 80) == AddressTable::no_rule);
+  CHECK(rule({10, 0, 0, 80}, 17, 53) == 4);
+  CHECK(rule({10, 0, 0, 80}, 6, 8050) == 3);
+  CHECK(rule({10, 0, 0, 80}, 6, 81) == 1);
+  CHECK(rule({10, 0, 0, 81}, 6, 9001) == 7);
+  CHECK(rule({10, 0, 0, 81}, 6, 9002) == AddressTable::no_rule);
+  CHECK(rule({10, 0, 0, 2}, 6, 80) == AddressTable::no_rule);
+  CHECK(rule({10, 0, 0, 3}, 6, 80) == 99);
+  CHECK(rule({255, 255, 255, 255}, 6, 80) == 99);
+  CHECK(rule({0, 0, 0, 0}, 6, 80) == 99);
+}
+
+TEST_CASE("an IPv6 packet's destination") {
+  const AddressTable table(std::vector<AddressTable::Item>{{address("2001:db8::80"), {{80, 80, 6, 5}}}});
   conntrack::FlowKey key{};
-  const std::uint8_t ends[8] = {10, 1, 0, 5, 10, 0, 0, 80};
-  std::memcpy(&key.addresses[0], ends, sizeof ends);
-  CHECK(AddressTable::destination4(key) == AddressTable::words(address("10.0.0.80")));
+  std::memcpy(&key.addresses[2], address("2001:db8::80").bytes().data(), 16);
+  REQUIRE(table.find6(key) != nullptr);
+  key.addresses[2] = key.addresses[3] = ~0ULL;
+  CHECK(table.find6(key) == nullptr);
 }

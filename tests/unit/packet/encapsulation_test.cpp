@@ -150,6 +150,6 @@ TEST_CASE("an Ethernet header in front of a packet, with a tag and without") {
   CHECK(bytes(tagged, 18) == bytes({"020000000002 020000000001 8100 0123 86dd"}));
   CHECK(room[1] == 0xaa);
   CHECK(room[20] == 0xaa);
-  replace_macs(room.data() + 2, own_mac, client_mac);
+  replace_macs(room.data() + 2, {own_mac, client_mac});
   CHECK(bytes(tagged, 18) == bytes({"020000000001 020000000002 8100 0123 86dd"}));
 }

@@ -3,6 +3,8 @@
 #include "catch.hpp"
 #include "conntrack/entry.hpp"
 #include "frames.hpp"
+#include "packet/plain_parser.hpp"
+#include "packet/plain_parser.hpp"
 
 using namespace zonelb;
 using namespace zonelb::packet;
@@ -31,7 +33,7 @@ TEST_CASE("a TCP SYN over IPv4, untagged") {
   CHECK(parsed.vlan == no_vlan);
   CHECK(parsed.tcp_flags == conntrack::tcp_flag::syn);
   CHECK(parsed.traffic_class == 0xb9);
-  CHECK(parsed.dont_fragment);
+  CHECK(parsed.dont_fragment());
 }
 
 TEST_CASE("VLAN tags shift everything and name the VLAN") {
@@ -74,7 +76,7 @@ TEST_CASE("TCP over IPv6") {
   CHECK(parsed.l3_length == 60);
   CHECK(parsed.tcp_flags == conntrack::tcp_flag::syn);
   CHECK(parsed.traffic_class == 0xb9);
-  CHECK(parsed.dont_fragment);
+  CHECK(parsed.dont_fragment());
 }
 
 TEST_CASE("UDP, with and without checksum and padding") {
@@ -86,7 +88,7 @@ TEST_CASE("UDP, with and without checksum and padding") {
     CHECK(parsed.l3_length == 30);
     CHECK(parsed.tcp_flags == 0);
     CHECK(parsed.traffic_class == 0x2e);
-    CHECK(!parsed.dont_fragment);
+    CHECK(!parsed.dont_fragment());
   }
   SECTION("an empty datagram without checksum, padded to 60 bytes") {
     auto frame = bytes({macs, "0800 4500001c00010000 40110000", client4, vip4, "9c40003500080000"});
@@ -302,4 +304,26 @@ TEST_CASE("other protocols and other ethertypes") {
   CHECK(arp.l3_length == 2);
   CHECK(reason(bytes({macs, "0026 424203"})) == DropReason::unknown_ethertype);
   CHECK(reason(bytes({macs, "88cc 0207"})) == DropReason::unknown_ethertype);
+}
+
+TEST_CASE("plain frames to one station are known at sight, and no others") {
+  const Frame tcp = bytes({macs, "0800", ipv4_tcp, tcp_syn});
+  net::Mac::Bytes station{};
+  std::copy_n(tcp.begin(), station.size(), station.begin());
+  const PlainParser plain{net::Mac(station)};
+  const auto known = [&](Frame frame) {
+    frame.resize(std::max<std::size_t>(frame.size(), 60));
+    Parsed parsed{};
+    const auto length = static_cast<std::uint32_t>(frame.size());
+    return plain.parse4(frame.data(), length, false, parsed) || plain.parse6(frame.data(), length, parsed);
+  };
+  CHECK(known(tcp));
+  CHECK(known(bytes({macs, "86dd", ipv6_tcp, client6, vip6, tcp_syn})));
+  CHECK_FALSE(known(bytes({macs, "8100 0064 0800", ipv4_tcp, tcp_syn})));
+  Frame to_another = tcp;
+  to_another[5] ^= 1;
+  CHECK_FALSE(known(to_another));
+  Frame broken = tcp;
+  broken[22] ^= 1;
+  CHECK_FALSE(known(broken));
 }

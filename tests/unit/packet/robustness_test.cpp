@@ -6,6 +6,7 @@
 #include "packet/encapsulation.hpp"
 #include "packet/icmp.hpp"
 #include "packet/nd.hpp"
+#include "packet/plain_parser.hpp"
 
 // Frames nobody would send on purpose. Each lies in an allocation of its own size, so that a sanitizer build
 // sees any access beyond it.
@@ -96,7 +97,19 @@ void use(std::uint8_t* frame, const Parsed& parsed) {
 bool same(const Parsed& a, const Parsed& b) {
   return a.key == b.key && a.l3_length == b.l3_length && a.l4_offset == b.l4_offset && a.vlan == b.vlan &&
          a.l3_offset == b.l3_offset && a.kind == b.kind && a.tcp_flags == b.tcp_flags &&
-         a.traffic_class == b.traffic_class && a.dont_fragment == b.dont_fragment;
+         a.traffic_class == b.traffic_class && a.dont_fragment() == b.dont_fragment();
+}
+
+/// The plain parser, asked for frames to this one's station, says what the full one does, or nothing.
+void check_plain(const std::uint8_t* frame, std::uint32_t length, bool known_good, const Parsed& full) {
+  net::Mac::Bytes station{};
+  std::copy_n(frame, std::min<std::size_t>(length, station.size()), station.begin());
+  const PlainParser plain{net::Mac(station)};
+  Parsed parsed{};
+  const bool is4 = plain.parse4(frame, length, known_good, parsed);
+  if (!is4 && !plain.parse6(frame, length, parsed)) return;
+  REQUIRE(full.kind == (is4 ? Kind::flow4 : Kind::flow6));
+  REQUIRE(same(parsed, full));
 }
 
 template <typename Make>
@@ -115,6 +128,7 @@ void try_frames(int count, unsigned seed, Make make) {
     REQUIRE(same(quick, full));
     REQUIRE((quick.kind != Kind::dropped || quick.reason == full.reason));
     check_bounds(quick, length);
+    check_plain(exact.get(), length, known_good, full);
     if (length >= sizeof(Ethernet)) use(exact.get(), quick);
   }
 }

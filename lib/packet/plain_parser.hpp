@@ -1,0 +1,97 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "packet/checksum.hpp"
+#include "packet/headers.hpp"
+#include "packet/parse.hpp"
+
+namespace zonelb::packet {
+
+/// parse() for what nearly all frames are: TCP or UDP to one MAC address, with neither tag, options nor
+/// extension headers. The first 16 bytes of such a frame, save those of its source, are always the same; the
+/// other tests are few, and all pass.
+class PlainParser {
+ public:
+  /// For frames to `mac`.
+  explicit PlainParser(const net::Mac& mac)
+      : ipv4_(mac, ethertype::ipv4, Ipv4::version_without_options, 0xff),
+        ipv6_(mac, ethertype::ipv6, 6 << 4, 0xf0) {}
+
+  /// Reads a frame of `length` bytes with an IPv4 packet. False: it is not plain, and `out` may be half
+  /// written. Of out.key.addresses only what IPv4 uses is written.
+  bool parse4(const std::uint8_t* frame, std::uint32_t length, bool ip_checksum_known_good,
+              Parsed& out) const {
+    constexpr std::uint16_t l4 = sizeof(Ethernet) + sizeof(Ipv4);
+    constexpr std::uint32_t shortest = std::uint32_t{l4} + std::uint32_t{sizeof(Tcp)};
+    if (length < shortest || !ipv4_.begins(frame)) return false;
+    const auto& ip = header<Ipv4>(frame + sizeof(Ethernet));
+    const std::uint32_t total = ip.total_length.value();
+    if (is_unusual(ip, total, length) || !(ip_checksum_known_good || ipv4_checksum_is_good(ip))) return false;
+    std::memcpy(out.key.addresses.data(), &ip.source, 2 * sizeof(ip.source));
+    out.l3_length = static_cast<std::uint16_t>(total);
+    out.l4_offset = l4;
+    out.vlan = no_vlan;
+    out.l3_offset = sizeof(Ethernet);
+    out.kind = Kind::flow4;
+    out.traffic_class = ip.tos;
+    out.fragment = ip.fragment;
+    return detail::parse_ports(frame + l4, total - std::uint32_t{sizeof(Ipv4)}, ip.protocol, out);
+  }
+
+  /// The same for IPv6.
+  bool parse6(const std::uint8_t* frame, std::uint32_t length, Parsed& out) const {
+    if (length < sizeof(Ethernet) + sizeof(Ipv6) || !ipv6_.begins(frame)) return false;
+    out.vlan = no_vlan;
+    return detail::parse_flow6(frame, sizeof(Ethernet), length, out);
+  }
+
+ private:
+  /// What the first 16 bytes must be, where it matters.
+  class Beginning {
+   public:
+    Beginning(const net::Mac& mac, net::be16 type, std::uint8_t version, std::uint8_t version_mask)
+        : bytes_(words({mac, {}, type}, version)),
+          mask_(words({net::Mac::broadcast(), {}, net::be16::from_raw(0xffff)}, version_mask)) {}
+
+    [[nodiscard]] bool begins(const std::uint8_t* frame) const {
+      Words start;
+      std::memcpy(start.data(), frame, sizeof start);
+      return (((start[0] ^ bytes_[0]) & mask_[0]) | ((start[1] ^ bytes_[1]) & mask_[1])) == 0;
+    }
+
+   private:
+    using Words = std::array<std::uint64_t, 2>;
+
+    static Words words(const Ethernet& ethernet, std::uint8_t version) {
+      std::array<std::uint8_t, sizeof(Words)> bytes{};
+      std::memcpy(bytes.data(), &ethernet, sizeof ethernet);
+      bytes[sizeof ethernet] = version;
+      return std::bit_cast<Words>(bytes);
+    }
+
+    Words bytes_;
+    Words mask_;
+  };
+
+  /// A fragment, a length that does not fit, or a source that may be an impossible one.
+  static bool is_unusual(const Ipv4& ip, std::uint32_t total, std::uint32_t length) {
+    constexpr net::be16 fragmented = std::uint16_t{Ipv4::more_fragments | Ipv4::fragment_offset};
+    constexpr std::uint32_t least = sizeof(Ipv4) + sizeof(Tcp);
+    constexpr std::uint32_t in_front = sizeof(Ethernet);
+    std::uint8_t network = 0;
+    std::memcpy(&network, &ip.source, sizeof network);
+    const bool odd_source = static_cast<std::uint8_t>(network - 1) >= 223 || network == 127;
+    return (static_cast<unsigned>((ip.fragment.raw() & fragmented.raw()) != 0) |
+            static_cast<unsigned>(total - least > length - in_front - least) |
+            static_cast<unsigned>(odd_source)) != 0;
+  }
+
+  Beginning ipv4_;
+  Beginning ipv6_;
+};
+
+}  // namespace zonelb::packet
