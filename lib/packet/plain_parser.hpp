@@ -5,6 +5,10 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__SSE4_1__)
+#include <smmintrin.h>
+#endif
+
 #include "packet/checksum.hpp"
 #include "packet/headers.hpp"
 #include "packet/parse.hpp"
@@ -58,9 +62,14 @@ class PlainParser {
           mask_(words({net::Mac::broadcast(), {}, net::be16::from_raw(0xffff)}, version_mask)) {}
 
     [[nodiscard]] bool begins(const std::uint8_t* frame) const {
+#if defined(__SSE4_1__)
+      const auto load = [](const void* from) { return _mm_loadu_si128(static_cast<const __m128i*>(from)); };
+      return _mm_testz_si128(_mm_xor_si128(load(frame), load(&bytes_)), load(&mask_)) != 0;
+#else
       Words start;
       std::memcpy(start.data(), frame, sizeof start);
       return (((start[0] ^ bytes_[0]) & mask_[0]) | ((start[1] ^ bytes_[1]) & mask_[1])) == 0;
+#endif
     }
 
    private:
@@ -84,11 +93,19 @@ class PlainParser {
     constexpr std::uint32_t in_front = sizeof(Ethernet);
     std::uint8_t network = 0;
     std::memcpy(&network, &ip.source, sizeof network);
-    const bool odd_source = static_cast<std::uint8_t>(network - 1) >= 223 || network == 127;
     return (static_cast<unsigned>((ip.fragment.raw() & fragmented.raw()) != 0) |
             static_cast<unsigned>(total - least > length - in_front - least) |
-            static_cast<unsigned>(odd_source)) != 0;
+            static_cast<unsigned>(odd_network[network])) != 0;
   }
+
+  /// First bytes of addresses that may not be a source's, each by itself: "this network", loopback, multicast
+  /// and beyond.
+  static constexpr auto odd_network = [] {
+    std::array<bool, 256> odd{};
+    odd[0] = odd[127] = true;
+    for (unsigned network = 224; network < odd.size(); ++network) odd[network] = true;
+    return odd;
+  }();
 
   Beginning ipv4_;
   Beginning ipv6_;
