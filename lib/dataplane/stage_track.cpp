@@ -178,7 +178,11 @@ class Tracker {
     for (const std::uint16_t i : flows.positions()) {
       const Flow flow{batch_.parsed[i], rules_[batch_.rule[i]], batch_.hash[i]};
       const auto slot = table_.find_home(flow.parsed.key, flow.hash);
-      const Target* target = slot ? goes_on(flow, slot.packed) : nullptr;
+      if (!slot) [[unlikely]] {
+        track_missing(i);
+        continue;
+      }
+      const Target* target = goes_on(flow, slot.packed);
       if (target == nullptr) [[unlikely]] {
         track_change(i);
         continue;
@@ -210,12 +214,18 @@ class Tracker {
     forwarder_.send(i, batch_.parsed[i], targets_[entry.target], zone);
   }
 
-  /// A flow whose connection changes, or is not at home.
+  /// A flow that is not at home.
+  [[gnu::noinline]] void track_missing(std::uint16_t i) {
+    const std::uint64_t hash = batch_.hash[i];
+    table_.prefetch_rest(hash);
+    (table_.ends_at_home(hash) ? fresh_ : others_).add(i);
+  }
+
+  /// A flow whose connection changes.
   [[gnu::noinline]] void track_change(std::uint16_t i) {
     const Flow flow = flow_at(context_, batch_, i);
     if (const auto slot = table_.find_home(flow.parsed.key, flow.hash)) return track_found(i, flow, slot);
-    table_.prefetch_rest(flow.hash);
-    (table_.ends_at_home(flow.hash) ? fresh_ : others_).add(i);
+    track_missing(i);
   }
 
   void track_found(std::uint16_t i, const Flow& flow, Slot slot) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "net/endian.hpp"
@@ -10,28 +11,37 @@
 namespace zonelb::policy {
 using config::SessionAffinity;
 
-std::uint64_t flow_hash(SessionAffinity affinity, std::span<const std::uint8_t> addresses,
-                        std::uint8_t protocol, std::uint32_t raw_ports) {
-  std::array<std::uint8_t, 40> message;
-  std::size_t size = addresses.size();
-  std::memcpy(message.data(), addresses.data(), size);
-  message[size] = protocol;
-  std::memcpy(message.data() + size + 1, &raw_ports, sizeof raw_ports);
+namespace {
+
+/// Addresses of so many bytes, protocol, ports; each affinity hashes the beginning that it needs. Sizes are
+/// constants, so that of the hash's code for all lengths a few instructions remain.
+template <std::size_t addresses>
+std::uint64_t hash(SessionAffinity affinity, const std::uint8_t* from, std::uint8_t protocol,
+                   std::uint32_t raw_ports) {
+  std::array<std::uint8_t, addresses + sizeof protocol + sizeof raw_ports> message;
+  std::memcpy(message.data(), from, addresses);
+  message[addresses] = protocol;
+  std::memcpy(message.data() + addresses + sizeof protocol, &raw_ports, sizeof raw_ports);
   switch (affinity) {
     case SessionAffinity::client_ip_no_destination:
-      size /= 2;
-      break;
+      return XXH3_64bits(message.data(), addresses / 2);
     case SessionAffinity::client_ip:
-      break;
+      return XXH3_64bits(message.data(), addresses);
     case SessionAffinity::client_ip_proto:
-      size += 1;
-      break;
+      return XXH3_64bits(message.data(), addresses + sizeof protocol);
     case SessionAffinity::none:
     case SessionAffinity::client_ip_port_proto:
-      size += 1 + sizeof raw_ports;
       break;
   }
-  return XXH3_64bits(message.data(), size);
+  return XXH3_64bits(message.data(), message.size());
+}
+
+}  // namespace
+
+std::uint64_t flow_hash(SessionAffinity affinity, std::span<const std::uint8_t> addresses,
+                        std::uint8_t protocol, std::uint32_t raw_ports) {
+  return addresses.size() == 8 ? hash<8>(affinity, addresses.data(), protocol, raw_ports)
+                               : hash<32>(affinity, addresses.data(), protocol, raw_ports);
 }
 
 std::uint64_t flow_hash(SessionAffinity affinity, const Tuple& tuple) {
