@@ -38,6 +38,12 @@ Statistics statistics(const Report& report, const std::function<double(const Run
   return {median, values.front(), values.back()};
 }
 
+std::uint64_t interrupted(const Report& report) {
+  std::uint64_t sum = 0;
+  for (const auto& run : report.runs) sum += run.interrupted;
+  return sum;
+}
+
 nlohmann::ordered_json to_json(const Statistics& s) {
   return {{"median", s.median}, {"min", s.min}, {"max", s.max}};
 }
@@ -50,16 +56,25 @@ void print(const Options& options, const Report& report) {
     stage[stage_names[i]] = statistics(report, [i](const RunResult& r) { return r.stage[i]; }).median;
   const double mpps = static_cast<double>(report.cycles_per_second) / total.median / 1e6;
   if (options.json) {
-    const nlohmann::ordered_json json{
-        {"flows", options.flows},        {"new_percent", options.new_percent},
-        {"ipv6", options.ipv6},          {"services", options.services},
-        {"backends", options.backends},  {"zones", options.zones},
-        {"workers", options.workers},    {"size", options.size},
-        {"runs", options.runs},          {"cycles_per_packet", to_json(total)},
-        {"floor", to_json(floor)},       {"ratio_to_floor", total.median / floor.median},
-        {"mpps_per_core", mpps},         {"stages", stage},
-        {"entries", report.entries},     {"untracked", report.untracked},
-        {"evictions", report.evictions}, {"huge_pages", report.huge_pages}};
+    const nlohmann::ordered_json json{{"flows", options.flows},
+                                      {"new_percent", options.new_percent},
+                                      {"ipv6", options.ipv6},
+                                      {"services", options.services},
+                                      {"backends", options.backends},
+                                      {"zones", options.zones},
+                                      {"workers", options.workers},
+                                      {"size", options.size},
+                                      {"runs", options.runs},
+                                      {"cycles_per_packet", to_json(total)},
+                                      {"floor", to_json(floor)},
+                                      {"ratio_to_floor", total.median / floor.median},
+                                      {"mpps_per_core", mpps},
+                                      {"stages", stage},
+                                      {"entries", report.entries},
+                                      {"untracked", report.untracked},
+                                      {"evictions", report.evictions},
+                                      {"huge_pages", report.huge_pages},
+                                      {"interrupted_bursts", interrupted(report)}};
     fmt::print("{}\n", json.dump());
     return;
   }
@@ -72,6 +87,8 @@ void print(const Options& options, const Report& report) {
     fmt::print("  {:<8} {:5.1f}\n", name, cycles.get<double>());
   fmt::print("  table: {} entries, {} untracked, {} evicted, {} pages\n", report.entries, report.untracked,
              report.evictions, report.huge_pages ? "huge" : "ordinary");
+  if (const auto left_out = interrupted(report); left_out > 0)
+    fmt::print("  {} bursts were interrupted for over 200 µs and are left out\n", left_out);
 }
 
 struct Words {

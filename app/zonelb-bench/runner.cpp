@@ -40,6 +40,7 @@ RunResult mean(const std::vector<Turn>& turns) {
   for (const auto& turn : turns) {
     sum.total += turn.result.total / count;
     sum.floor += turn.result.floor / count;
+    sum.interrupted += turn.result.interrupted;
     for (std::size_t s = 0; s < stages; ++s) sum.stage[s] += turn.result.stage[s] / count;
   }
   return sum;

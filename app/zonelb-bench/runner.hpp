@@ -15,6 +15,8 @@ struct RunResult {
   double total = 0;
   double floor = 0;
   std::array<double, stages> stage{};
+  /// Bursts that are not in these figures, as the core was taken away during them.
+  std::uint64_t interrupted = 0;
 };
 
 struct Report {
