@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <ranges>
 #include <span>
 
 #include <rte_mbuf.h>
@@ -22,16 +23,18 @@ class Selection {
   void add(std::uint16_t position) { positions_[count_++] = position; }
   [[nodiscard]] std::span<const std::uint16_t> positions() const { return {positions_.data(), count_}; }
   void clear() { count_ = 0; }
-  /// Those of the positions below `size` for which `keep(position)` is true.
-  template <class Keep>
-  void choose(std::uint16_t size, Keep&& keep) {
+  /// Those of `positions` for which `keep(position)` is true.
+  template <class Positions, class Keep>
+  void choose(const Positions& positions, Keep&& keep) {
     std::uint16_t kept = 0;
-    for (std::uint16_t i = 0; i < size; ++i) {
-      positions_[kept] = i;
-      kept = static_cast<std::uint16_t>(kept + keep(i));
+    for (const std::uint16_t position : positions) {
+      positions_[kept] = position;
+      kept = static_cast<std::uint16_t>(kept + keep(position));
     }
     count_ = kept;
   }
+  /// All positions of a batch of `size`.
+  static auto below(std::uint16_t size) { return std::views::iota(std::uint16_t{0}, size); }
   /// Takes in the positions of another selection, so that packets keep the order in which they came.
   void merge(const Selection& other) {
     const Selection mine = *this;

@@ -30,39 +30,49 @@ bool is_plain(const rte_mbuf& frame) {
   return frame.nb_segs == 1 && (frame.ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) == 0;
 }
 
-/// Any frame but a plain one. True: a flow over IPv4 that goes on; one over IPv6 joins flows6.
-bool parse_other(Context& context, Batch& batch, std::uint16_t i) {
+/// Any frame.
+void parse_other(Context& context, Batch& batch, std::uint16_t i, Selection& flows4, Selection& flows6) {
   rte_mbuf* frame = batch.frame[i];
   packet::Parsed& parsed = batch.parsed[i];
   const std::uint8_t* bytes = batch.bytes[i];
   const PortView& port = context.in();
-  const auto drop = [&](DropReason reason) {
-    context.drop(frame, reason);
-    return false;
-  };
-  if (frame->nb_segs != 1) return drop(DropReason::multi_segment);
+  if (frame->nb_segs != 1) return context.drop(frame, DropReason::multi_segment);
   packet::parse(bytes, frame->data_len, checksum_known_good(*frame), parsed);
-  if (parsed.kind == Kind::dropped) return drop(parsed.reason);
+  if (parsed.kind == Kind::dropped) return context.drop(frame, parsed.reason);
   parsed.vlan = vlan_of(*frame, parsed);
-  if (port.vlan != packet::no_vlan && parsed.vlan != port.vlan) return drop(DropReason::vlan_mismatch);
-  const bool flow = parsed.kind == Kind::flow4 || parsed.kind == Kind::flow6;
-  if (!flow || !is_for(port.mac, bytes)) {
+  if (port.vlan != packet::no_vlan && parsed.vlan != port.vlan)
+    return context.drop(frame, DropReason::vlan_mismatch);
+  const bool for_us = is_for(port.mac, bytes);
+  if (for_us && parsed.kind == Kind::flow4) {
+    if (match4(context, batch, i)) flows4.add(i);
+  } else if (for_us && parsed.kind == Kind::flow6) {
+    if (match6(context, batch, i)) flows6.add(i);
+  } else {
     serve_locally(context, frame, parsed);
-    return false;
   }
-  if (parsed.kind == Kind::flow4) return match4(context, batch, i);
-  if (match6(context, batch, i)) batch.flows6.add(i);
-  return false;
 }
 
-/// Any frame but a plain one of IPv4.
-[[gnu::noinline]] bool parse_rest(Context& context, const packet::PlainParser& plain, Batch& batch,
-                                  std::uint16_t i) {
-  const rte_mbuf& frame = *batch.frame[i];
-  if (!is_plain(frame) || !plain.parse6(batch.bytes[i], frame.data_len, batch.parsed[i]))
-    return parse_other(context, batch, i);
-  if (match6(context, batch, i)) batch.flows6.add(i);
-  return false;
+/// Of one flow some packets may be plain and others not, hence the merging.
+[[gnu::noinline]] void parse_others(Context& context, Batch& batch, const Selection& frames) {
+  Selection more4, more6;
+  for (const std::uint16_t i : frames.positions()) parse_other(context, batch, i, more4, more6);
+  batch.flows4.merge(more4);
+  batch.flows6.merge(more6);
+}
+
+/// Frames that are not plain ones of IPv4. A loop of its own, so that each family has the processor's
+/// registers to itself.
+[[gnu::noinline]] void parse_rest(Context& context, const packet::PlainParser& plain, Batch& batch,
+                                  const Selection& frames) {
+  Selection others;
+  batch.flows6.choose(frames.positions(), [&](std::uint16_t i) {
+    const rte_mbuf& frame = *batch.frame[i];
+    if (is_plain(frame) && plain.parse6(batch.bytes[i], frame.data_len, batch.parsed[i])) [[likely]]
+      return match6(context, batch, i);
+    others.add(i);
+    return false;
+  });
+  if (!others.positions().empty()) parse_others(context, batch, others);
 }
 
 /// Starts the table's memory for flows on its way. In a loop of its own, so short that the processor has many
@@ -76,17 +86,23 @@ void prefetch(const Batch& batch, const Selection& flows, const Table& table) {
 
 void parse(Context& context, Batch& batch) {
   batch.flows6.clear();
-  if (context.in().vlan == packet::no_vlan) [[likely]] {
-    const packet::PlainParser plain(context.in().mac);
-    batch.flows4.choose(batch.size, [&](std::uint16_t i) {
-      const rte_mbuf& frame = *batch.frame[i];
-      if (is_plain(frame) && plain.parse4(batch.bytes[i], frame.data_len, checksum_known_good(frame),
-                                          batch.parsed[i])) [[likely]]
-        return match4(context, batch, i);
-      return parse_rest(context, plain, batch, i);
-    });
-  } else {
-    batch.flows4.choose(batch.size, [&](std::uint16_t i) { return parse_other(context, batch, i); });
+  const bool untagged = context.in().vlan == packet::no_vlan;
+  const packet::PlainParser plain(context.in().mac);
+  Selection rest;
+  batch.flows4.choose(Selection::below(batch.size), [&](std::uint16_t i) {
+    const rte_mbuf& frame = *batch.frame[i];
+    if (untagged && is_plain(frame) &&
+        plain.parse4(batch.bytes[i], frame.data_len, checksum_known_good(frame), batch.parsed[i])) [[likely]]
+      return match4(context, batch, i);
+    rest.add(i);
+    return false;
+  });
+  if (!rest.positions().empty()) {
+    if (untagged) {
+      parse_rest(context, plain, batch, rest);
+    } else {
+      parse_others(context, batch, rest);
+    }
   }
   prefetch(batch, batch.flows4, context.table4);
   prefetch(batch, batch.flows6, context.table6);

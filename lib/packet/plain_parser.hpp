@@ -48,9 +48,22 @@ class PlainParser {
 
   /// The same for IPv6.
   bool parse6(const std::uint8_t* frame, std::uint32_t length, Parsed& out) const {
-    if (length < sizeof(Ethernet) + sizeof(Ipv6) || !ipv6_.begins(frame)) return false;
+    constexpr std::uint16_t l4 = sizeof(Ethernet) + sizeof(Ipv6);
+    constexpr std::uint32_t least = sizeof(Tcp);
+    if (length < l4 + least || !ipv6_.begins(frame)) return false;
+    const auto& ip = header<Ipv6>(frame + sizeof(Ethernet));
+    const std::uint32_t payload = ip.payload_length.value();
+    const bool odd_source = ip.source[0] == 0 || ip.source[0] == 0xff;
+    if (payload - least > length - l4 - least || odd_source) return false;
+    detail::copy_addresses(ip, out.key);
+    out.l3_length = static_cast<std::uint16_t>(sizeof(Ipv6) + payload);
+    out.l4_offset = l4;
     out.vlan = no_vlan;
-    return detail::parse_flow6(frame, sizeof(Ethernet), length, out);
+    out.l3_offset = sizeof(Ethernet);
+    out.kind = Kind::flow6;
+    out.traffic_class = ip.traffic_class();
+    out.fragment = Ipv4::dont_fragment;
+    return detail::parse_ports(frame + l4, payload, ip.next_header, out);
   }
 
  private:
