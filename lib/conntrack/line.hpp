@@ -10,14 +10,15 @@ namespace zonelb::conntrack {
 inline constexpr unsigned slots_per_bucket = 4;
 
 /// Ports, protocol, what the slot is doing and how often it was used, in one word: the part of a slot that is
-/// claimed, published and freed by compare-and-swap.
+/// claimed, announced, published and freed. The version grows with each claim.
 class Tag {
  public:
   enum class Status : std::uint8_t {
     empty,
-    /// Claimed by a writer; key and entry are being written.
+    /// Claimed by a writer that nobody has to reckon with: it moves an entry, or another took its place.
     busy,
-    /// Complete, but its writer has not yet ruled out another slot with the same key. Invisible to look-ups.
+    /// Claimed for a key with these ports and protocol. Who inserts the same key gives way to it, or turns it
+    /// `busy`; if nobody does, it becomes valid.
     tentative,
     valid
   };
@@ -32,7 +33,17 @@ class Tag {
   [[nodiscard]] constexpr Status status() const { return static_cast<Status>((word_ >> status_shift) & 3); }
   [[nodiscard]] constexpr std::uint64_t version() const { return word_ >> version_shift; }
   [[nodiscard]] constexpr std::uint64_t ports_protocol() const { return word_ & key_mask; }
+  /// Has it a key's ports and protocol? Of those that are not `empty` hardly one that is not this key's.
+  [[nodiscard]] constexpr bool is_like(std::uint64_t key_ports_protocol) const {
+    return ((word_ ^ key_ports_protocol) & key_mask) == 0;
+  }
   [[nodiscard]] constexpr Tag with(Status status) const { return {ports_protocol(), status, version()}; }
+  /// Of a slot that is given back.
+  [[nodiscard]] constexpr Tag emptied() const { return {0, Status::empty, version()}; }
+  /// Of a slot that is claimed for a key.
+  [[nodiscard]] constexpr Tag next_use(Status status, std::uint64_t key_ports_protocol) const {
+    return {key_ports_protocol, status, version() + 1};
+  }
 
   /// 0: valid, with the key's ports and protocol.
   [[nodiscard]] constexpr std::uint64_t difference(std::uint64_t key_ports_protocol) const {
@@ -57,6 +68,10 @@ class Elsewhere {
   enum class Where : std::uint32_t { home = 0, near = 1, far = 1U << 16 };
 
   explicit constexpr Elsewhere(std::uint32_t word) : word_(word) {}
+  /// What is left without one booking.
+  [[nodiscard]] constexpr Elsewhere without(Where booked) const {
+    return Elsewhere(word_ - static_cast<std::uint32_t>(booked));
+  }
   [[nodiscard]] constexpr bool any() const { return word_ != 0; }
   [[nodiscard]] constexpr bool near() const { return (word_ & 0xffff) != 0; }
   [[nodiscard]] constexpr bool far() const { return word_ >> 16 != 0; }

@@ -36,53 +36,10 @@ Table<Line>::Table(std::uint64_t capacity, std::uint64_t seed)
 }
 
 template <class Line>
-auto Table<Line>::free_place(std::span<Line* const> lines) -> Place {
-  for (Line* line : lines)
-    for (unsigned way = 0; way < Line::slots; ++way)
-      // relaxed: claim() checks again by compare-and-swap
-      if (Tag(line->tag[way].load(std::memory_order_relaxed)).status() == Status::empty) return {line, way};
-  return {};
-}
-
-/// Is a slot about to become valid or empty? Then "full" may be over in a moment.
-template <class Line>
-bool Table<Line>::in_motion(const Candidates& lines) {
-  for (const Line* line : lines)
-    for (unsigned way = 0; way < Line::slots; ++way)
-      if (Tag(line->tag[way].load(std::memory_order_relaxed)).status() != Status::valid) return true;
-  return false;
-}
-
-template <class Line>
-auto Table<Line>::oldest_unconfirmed(const Candidates& lines, std::uint32_t now) -> Place {
-  Place oldest;
-  std::uint32_t longest_idle = 0;
-  for (Line* line : lines) {
-    for (unsigned way = 0; way < Line::slots; ++way) {
-      // relaxed: a wrong guess fails in remove()
-      if (Tag(line->tag[way].load(std::memory_order_relaxed)).status() != Status::valid) continue;
-      if (!is_unconfirmed(PackedEntry(line->entry[way].load(std::memory_order_relaxed)).state())) continue;
-      const auto seen = line->seen[way].load(std::memory_order_relaxed);
-      const std::uint32_t idle = now > seen ? now - seen : 0;
-      if (oldest && idle <= longest_idle) continue;
-      oldest = {line, way};
-      longest_idle = idle;
-    }
-  }
-  return oldest;
-}
-
-template <class Line>
-auto Table<Line>::where(const Line* line, const Line* home) const -> Where {
-  if (line == home) return Where::home;
-  return same_bucket(line, home) ? Where::near : Where::far;
-}
-
-template <class Line>
 void Table<Line>::book(const Line* line, std::uint64_t hash) const {
   Line* of = home(hash);
   const auto booked = static_cast<std::uint32_t>(where(line, of));
-  // seq_cst: see settle()
+  // seq_cst: see alone()
   if (booked != 0) of->elsewhere.fetch_add(booked, std::memory_order_seq_cst);
 }
 
@@ -94,146 +51,148 @@ void Table<Line>::unbook(const Line* line, std::uint64_t hash) const {
   if (booked != 0) of->elsewhere.fetch_sub(booked, std::memory_order_release);
 }
 
-/// Gets an empty slot into `busy` for us. A default Tag: somebody was faster.
 template <class Line>
-Tag Table<Line>::claim(const Place& place) {
-  auto& word = place.line->tag[place.way];
-  auto current = word.load(std::memory_order_relaxed);
-  const Tag busy(0, Status::busy, Tag(current).version() + 1);
-  if (Tag(current).status() != Status::empty) return {};
-  // acquire: the previous owner's last writes come before ours
-  return word.compare_exchange_strong(current, busy.word(), std::memory_order_acquire,
-                                      std::memory_order_relaxed)
-             ? busy
-             : Tag();
-}
-
-/// Gets the slot of an unconfirmed entry into `busy` for us. A default Tag: none to be had now; `place` tells
-/// whether it pays to try again.
-template <class Line>
-Tag Table<Line>::evict(const Candidates& lines, std::uint32_t now, Place& place, Insertion& result) const {
-  // One connection evicts one other at most.
-  place = result.evicted ? Place{} : oldest_unconfirmed(lines, now);
-  if (!place) return {};
-  // acquire: the entry below belongs to this tag or to a later one, which the second look at the tag tells
-  const Tag tag(place.line->tag[place.way].load(std::memory_order_acquire));
-  const PackedEntry packed(place.line->entry[place.way].load(std::memory_order_acquire));
-  if (place.line->tag[place.way].load(std::memory_order_relaxed) != tag.word()) return {};
-  if (tag.status() != Status::valid || !is_unconfirmed(packed.state())) return {};
-  const auto evicted = remove(*place.line, place.way, packed, tag, Status::busy);
-  if (!evicted) return {};
-  result.evicted = evicted;
-  return {0, Status::busy, tag.version() + 1};
-}
-
-template <class Line>
-void Table<Line>::write(const Place& place, Tag tag, const FlowKey& key, PackedEntry packed,
-                        std::uint32_t now) {
-  // release: whoever reads one of these words also sees the `busy` tag that came before (see holds())
-  for (unsigned i = 0; i < Line::address_words; ++i)
-    place.line->address[place.way][i].store(key.addresses[i], std::memory_order_release);
-  place.line->entry[place.way].store(packed.word(), std::memory_order_release);
-  place.line->seen[place.way].store(now, std::memory_order_relaxed);
-  // seq_cst: of two workers that publish the same key, at least one sees the other's slot when it then looks
-  // for it
-  place.line->tag[place.way].store(tag.word(), std::memory_order_seq_cst);
-}
-
-/// Looks for other slots of the key in a line. Of two tentative slots the one at the lower address wins: it
-/// turns the other one empty before confirming itself.
-template <class Line>
-auto Table<Line>::meet(Line& line, const Place& mine, const FlowKey& key, bool patient) -> Meeting {
-  for (unsigned way = 0; way < Line::slots; ++way) {
-    if (Place{&line, way} == mine) continue;
-    auto& word = line.tag[way];
-    // seq_cst: pairs with the publishing store in write()
-    const Tag other(word.load(std::memory_order_seq_cst));
-    const bool complete = other.status() == Status::tentative || other.status() == Status::valid;
-    if (!complete || other.ports_protocol() != key.ports_protocol || !holds(line, way, key)) continue;
-    if (PackedEntry(line.entry[way].load(std::memory_order_acquire)).state() == State::removed) continue;
-    const bool other_is_first = Place{&line, way} < mine;
-    if (other.status() == Status::valid || (other_is_first && patient)) return Meeting::lost;
-    auto current = other.word();
-    // acq_rel: success hands the slot on; failure tells what its owner made of it
-    if (!word.compare_exchange_strong(current, other.with(Status::empty).word(), std::memory_order_acq_rel,
-                                      std::memory_order_acquire) &&
-        current == other.with(Status::valid).word())
-      return Meeting::lost;
-  }
-  return Meeting::none;
-}
-
-/// Makes our tentative slot the only valid one of its key, or gives it up for another that is or will be.
-template <class Line>
-auto Table<Line>::settle(const Candidates& lines, const Place& mine, Tag tag, const FlowKey& key,
-                         bool patient) const -> Settled {
-  std::uint64_t moves = 0;
-  do {
-    // seq_cst: an entry that moves past us while we look is counted before it leaves its old place
-    moves = moves_.load(std::memory_order_seq_cst);
-    for (Line* line : lines) {
-      if (meet(*line, mine, key, patient) == Meeting::lost) {
-        auto expected = tag.word();
-        // release: the slot's next owner comes after us. Failure means that a winner has emptied it already.
-        mine.line->tag[mine.way].compare_exchange_strong(
-            expected, tag.with(Status::empty).word(), std::memory_order_release, std::memory_order_relaxed);
-        return Settled::lost;
+auto Table<Line>::survey(const Candidates& lines, const FlowKey& key, std::uint32_t now) const -> Survey {
+  Survey result;
+  // The orders of moves_ are those of alone().
+  const auto moves = moves_.load(std::memory_order_acquire);
+  std::uint32_t longest_idle = 0;
+  for (Line* line : lines) {
+    for (unsigned way = 0; way < Line::slots; ++way) {
+      // acquire: for moves_. Else relaxed: what is found is looked at again by whoever makes use of it.
+      const Tag tag(line->tag[way].load(std::memory_order_acquire));
+      const PackedEntry packed(line->entry[way].load(std::memory_order_relaxed));
+      if (tag.status() != Status::valid || packed.state() == State::removed) {
+        result.in_motion = true;
+        continue;
       }
-      // seq_cst: another worker books its place before it publishes; when we see no booking, it has not
-      // published yet and will find us at home.
-      if (line == lines[0] && mine.line == line &&
-          !Elsewhere(line->elsewhere.load(std::memory_order_seq_cst)).any())
-        break;
+      if (tag.shows(key.ports_protocol) && (result.present = look(*line, way, key))) return result;
+      if (!is_unconfirmed(packed.state()) || packed.frozen()) continue;
+      const auto seen = line->seen[way].load(std::memory_order_relaxed);
+      const std::uint32_t idle = now > seen ? now - seen : 0;
+      if (result.oldest_unconfirmed && idle <= longest_idle) continue;
+      result.oldest_unconfirmed = {line, way};
+      longest_idle = idle;
     }
-  } while (moves != moves_.load(std::memory_order_seq_cst));
-  auto expected = tag.word();
-  // acq_rel: failure means that a winner has emptied our slot, whose entry we then take
-  return mine.line->tag[mine.way].compare_exchange_strong(
-             expected, tag.with(Status::valid).word(), std::memory_order_acq_rel, std::memory_order_acquire)
-             ? Settled::won
-             : Settled::lost;
+  }
+  result.in_motion |= moves != moves_.load(std::memory_order_relaxed);
+  return result;
+}
+
+/// Makes an unconfirmed entry's slot ours; the tag it then has. Nothing: it is not to be had.
+template <class Line>
+std::optional<Tag> Table<Line>::evict(const Place& place, const Newcomer& newcomer,
+                                      std::optional<Entry>& evicted) const {
+  auto& word = place.line->tag[place.way];
+  // acquire: the entry below belongs to this tag or to a later one, which the second look at the tag tells
+  const Tag tag(word.load(std::memory_order_acquire));
+  const PackedEntry packed(place.line->entry[place.way].load(std::memory_order_acquire));
+  if (word.load(std::memory_order_relaxed) != tag.word()) return std::nullopt;
+  if (tag.status() != Status::valid || !is_unconfirmed(packed.state())) return std::nullopt;
+  evicted = remove(*place.line, place.way, packed, tag);
+  if (!evicted) return std::nullopt;
+  book(place.line, newcomer.hash);
+  const Tag mine = tag.next_use(Status::tentative, newcomer.key.ports_protocol);
+  // seq_cst: as in claim()
+  word.store(mine.word(), std::memory_order_seq_cst);
+  return mine;
+}
+
+/// Looks for another slot of the key in a line. Of two newcomers the one at the lower address stays.
+template <class Line>
+auto Table<Line>::meet_in(Line& line, const Place& mine, const FlowKey& key, bool patient) -> Meeting {
+  for (unsigned way = 0; way < Line::slots; ++way) {
+    const Place place{&line, way};
+    if (place == mine) continue;
+    auto& word = line.tag[way];
+    // seq_cst: see alone()
+    Tag other(word.load(std::memory_order_seq_cst));
+    while (other.is_like(key.ports_protocol)) {
+      if (other.status() == Status::valid) {
+        if (const Slot slot = look(line, way, key)) return {true, slot};
+        break;
+      }
+      if (other.status() != Status::tentative) break;
+      // Its address is not to be had yet. It is the same key, or one of 2^16 or so that only looks like it.
+      if (place < mine && patient) return {true, {}};
+      auto current = other.word();
+      // relaxed: on success there is nothing to hand on, its owner keeps the slot; on failure look() acquires
+      if (word.compare_exchange_strong(current, other.with(Status::busy).word(), std::memory_order_relaxed,
+                                       std::memory_order_relaxed))
+        break;
+      other = Tag(current);
+    }
+  }
+  return {};
 }
 
 template <class Line>
-auto Table<Line>::insert(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,
-                         Patience& patience) -> Insertion {
+auto Table<Line>::meet(const Candidates& lines, const Place& mine, const FlowKey& key, bool patient) const
+    -> Meeting {
+  for (;;) {
+    // The orders are those of alone().
+    const auto moves = moves_.load(std::memory_order_acquire);
+    for (Line* line : lines)
+      if (const Meeting meeting = meet_in(*line, mine, key, patient); meeting.lost) return meeting;
+    if (moves == moves_.load(std::memory_order_relaxed)) return {};
+  }
+}
+
+template <class Line>
+auto Table<Line>::insert_anywhere(const Newcomer& newcomer, Patience& patience) -> Insertion {
+  const auto& [key, hash, entry, now] = newcomer;
   const auto lines = candidates(hash);
   Insertion result;
   bool searched_in_vain = false;
   for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
-    Place place = free_place(lines);
-    // Who inserts has just looked. That the key may have come since, settle() finds out.
-    const bool looked = attempt == 0 && place;
-    if (const Slot slot = looked ? Slot{} : find(key, hash)) {
-      result.outcome = Outcome::existed;
-      result.slot = slot;
-      return result;
-    }
-    Tag busy;
-    if (place) {
-      busy = claim(place);
-    } else if (patience.worth_it(now)) {
-      const Room room = make_room(lines);
+    Place place = free_in_bucket(lines[0]);
+    if (!place) place = free_in_bucket(lines[lines_per_bucket]);
+    bool again = false;
+    if (!place && patience.worth_it(now)) {
+      const Room room = make_room(lines, place);
       if (room == Room::made) patience.succeeded();
       if (room == Room::none) patience.failed();
       // Slots in other workers' hands hide the ways behind them for a moment, so that one search may be in
       // vain.
-      if (room != Room::none || !std::exchange(searched_in_vain, true)) continue;
+      again = room == Room::raced || (room == Room::none && !std::exchange(searched_in_vain, true));
     }
-    if (!place) busy = evict(lines, now, place, result);
-    if (!place && !in_motion(lines)) return result;
-    if (busy.status() != Status::busy) continue;
-    const PackedEntry packed(entry, busy.version());
-    const Tag tentative(key.ports_protocol, Status::tentative, busy.version());
-    book(place.line, hash);
-    write(place, tentative, key, packed, now);
-    if (settle(lines, place, tentative, key, attempt < patient_attempts) == Settled::lost) {
-      unbook(place.line, hash);
-      continue;
+    std::optional<Tag> tag;
+    if (place) {
+      book(place.line, hash);
+      tag = claim(place, Status::tentative, key.ports_protocol);
+      if (!tag) unbook(place.line, hash);
+    } else {
+      const Survey survey = this->survey(lines, key, now);
+      if (survey.present) {
+        result.outcome = Outcome::existed;
+        result.slot = survey.present;
+        return result;
+      }
+      if (again) continue;
+      place = survey.oldest_unconfirmed;
+      // One connection evicts one other at most.
+      if (place && !result.evicted)
+        tag = evict(place, newcomer, result.evicted);
+      else if (!survey.in_motion)
+        return result;
     }
-    result.outcome = Outcome::inserted;
-    result.slot = {place.line, place.way, packed};
-    return result;
+    if (!tag) continue;
+    Meeting meeting;
+    if (!alone(place, key.ports_protocol, hash))
+      meeting = meet(lines, place, key, attempt < patient_attempts);
+    const PackedEntry packed(entry, tag->version());
+    if (!meeting.lost && publish(place, *tag, key, packed, now)) {
+      result.outcome = Outcome::inserted;
+      result.slot = {place.line, place.way, packed};
+      return result;
+    }
+    give_back(place, *tag);
+    unbook(place.line, hash);
+    if (meeting.slot) {
+      result.outcome = Outcome::existed;
+      result.slot = meeting.slot;
+      return result;
+    }
   }
   return result;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -51,10 +52,13 @@ class Patience {
 /// on any clock that does not run backwards.
 ///
 /// Concurrency: a slot is owned by whoever moved its tag from `empty` (or a removed entry's `valid`) to
-/// `busy`. A reader takes key and entry between two equal readings of the tag. Two workers that insert one
-/// key at once meet in settle(): exactly one slot becomes valid, and both get its entry. An entry that moves
-/// is frozen where it was, valid where it goes, counted in moves_, and only then removed where it was; who
-/// has looked for it in vain meanwhile sees the count changed and looks again.
+/// `tentative` or `busy`. A reader takes key and entry between two equal readings of the tag.
+/// Who inserts a key first announces it (a `tentative` tag with the key's ports) and then looks at all other
+/// slots where the key may be. Both are sequentially consistent, so of two workers that insert one key at
+/// least one sees the other: it gives way, or turns the other's tag `busy`, which the other finds when its
+/// own compare-and-swap to `valid` fails. So one slot becomes valid, and both get its entry. An entry that
+/// moves is frozen where it was, valid where it goes, counted in moves_, and only then removed where it was;
+/// who has looked for it in vain meanwhile sees the count changed and looks again.
 template <class Line>
 class Table {
  public:
@@ -106,9 +110,8 @@ class Table {
   /// Before insert(), when a key has not been found: sends for the lines of its other bucket if it needs
   /// them.
   void prefetch_insertion(std::uint64_t hash) const;
-
-  /// Makes an entry unless the key has one. When no room can be made, the oldest unconfirmed entry near by
-  /// goes.
+  /// Makes an entry unless the key has one; meant for keys that have just been looked for in vain. When no
+  /// room can be made, the oldest unconfirmed entry near by goes.
   Insertion insert(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,
                    Patience& patience);
 
@@ -174,30 +177,72 @@ class Table {
   void unbook(const Line* line, std::uint64_t hash) const;
   [[nodiscard]] Where where(const Line* line, const Line* home) const;
 
+  /// What is to be inserted, and when.
+  struct Newcomer {
+    const FlowKey& key;
+    std::uint64_t hash;
+    const Entry& entry;
+    std::uint32_t now;
+  };
+  /// What stands in full buckets.
+  struct Survey {
+    /// The key's own entry; then nothing else has been looked for.
+    Slot present;
+    Place oldest_unconfirmed;
+    /// Is a slot about to become valid or empty? Then "full" may be over in a moment.
+    bool in_motion = false;
+  };
+  /// Of a newcomer with another slot of its key.
+  struct Meeting {
+    bool lost = false;
+    /// The other's entry, if it is there already.
+    Slot slot;
+  };
+
   static std::uint8_t protocol_of(Tag tag) { return static_cast<std::uint8_t>(tag.ports_protocol() >> 32); }
   static Slot look(Line& line, const FlowKey& key);
   static Slot look(Line& line, unsigned way, const FlowKey& key);
   static std::uint64_t address_difference(const Line& line, unsigned way, const FlowKey& key);
   static bool holds(const Line& line, unsigned way, const FlowKey& key);
   static FlowKey key_in(const Line& line, unsigned way, Tag tag);
-  static bool is_full(const Line& line);
-  static Place free_place(std::span<Line* const> lines);
-  static bool in_motion(const Candidates& lines);
-  static Place oldest_unconfirmed(const Candidates& lines, std::uint32_t now);
-  std::optional<Entry> remove(Line& line, unsigned way, PackedEntry seen_entry, Tag tag, Status next) const;
-  static Tag claim(const Place& place);
-  Tag evict(const Candidates& lines, std::uint32_t now, Place& place, Insertion& result) const;
-  static void write(const Place& place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now);
-  enum class Settled : std::uint8_t { won, lost };
-  Settled settle(const Candidates& lines, const Place& mine, Tag tag, const FlowKey& key, bool patient) const;
-  enum class Meeting : std::uint8_t { none, lost };
-  static Meeting meet(Line& line, const Place& mine, const FlowKey& key, bool patient);
+  void prefetch_bucket(const Line* first) const;
+
+  /// The line with number `i` in a bucket, counted from the one that is tried first.
+  [[nodiscard]] Line* sibling(const Line* first, unsigned i) const { return &lines_[index(first) ^ i]; }
+  /// A bit for each empty slot.
+  static unsigned free_ways(const Line& line);
+  static Place free_place(Line* line);
+  [[nodiscard]] Place free_in_bucket(const Line* first) const;
+
+  static std::optional<Tag> claim(const Place& place, Status status, std::uint64_t ports_protocol);
+  static void give_back(const Place& place, Tag tag);
+  /// Is there no other slot in a line that might be the key's that was announced in `mine`?
+  static bool others_like(const Line& line, const Place& mine, std::uint64_t ports_protocol);
+  /// Is there no other slot at all that might be the key's?
+  [[nodiscard]] bool alone(const Place& mine, std::uint64_t ports_protocol, std::uint64_t hash) const;
+  static void write(const Place& place, const FlowKey& key, PackedEntry packed, std::uint32_t now);
+  static bool publish(const Place& place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now);
+
+  Insertion insert_anywhere(const Newcomer& newcomer, Patience& patience);
+  [[nodiscard]] Survey survey(const Candidates& lines, const FlowKey& key, std::uint32_t now) const;
+  std::optional<Entry> remove(Line& line, unsigned way, PackedEntry packed, Tag tag) const;
+  std::optional<Tag> evict(const Place& place, const Newcomer& newcomer, std::optional<Entry>& evicted) const;
+  Meeting meet(const Candidates& lines, const Place& mine, const FlowKey& key, bool patient) const;
+  static Meeting meet_in(Line& line, const Place& mine, const FlowKey& key, bool patient);
 
   enum class Room : std::uint8_t { made, raced, none };
-  Room make_room(const Candidates& lines);
-  [[nodiscard]] const Line* other_bucket(const Line& line, unsigned way) const;
-  bool move(const Place& from, const Place& to);
-  [[nodiscard]] std::array<Line*, lines_per_bucket> bucket(const Line* line) const;
+  /// An entry that could move, and the first line to be tried of its other bucket. (No initialisers: a search
+  /// has many of these and looks at few.)
+  struct Move {
+    Line* from;
+    Line* to;
+    std::uint64_t hash;
+    std::uint64_t tag;
+    unsigned way;
+  };
+  Room make_room(const Candidates& lines, Place& room);
+  bool other_bucket(Line* line, unsigned way, Move& move) const;
+  bool make(const Move& move, const Place& to);
 
   PageMemory memory_;
   std::span<Line> lines_;
@@ -211,5 +256,6 @@ using Table6 = Table<Line6>;
 
 }  // namespace zonelb::conntrack
 
+#include "conntrack/table_insert.ipp"
 #include "conntrack/table_lookup.ipp"
 #include "conntrack/table_sweep.ipp"

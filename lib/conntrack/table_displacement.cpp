@@ -2,112 +2,106 @@
 
 namespace zonelb::conntrack {
 
-/// Buckets that are looked at for a free place before a table counts as full. With four in five slots taken
-/// one in two buckets or so is full: this many in a row never are.
-constexpr unsigned most_buckets_searched = 64;
-
-template <class Line>
-auto Table<Line>::bucket(const Line* line) const -> std::array<Line*, lines_per_bucket> {
-  std::array<Line*, lines_per_bucket> lines;
-  const auto first = index(line) & ~std::uint64_t{lines_per_bucket - 1};
-  for (unsigned i = 0; i < lines_per_bucket; ++i) lines[i] = &lines_[first + i];
-  return lines;
-}
+/// Entries that are looked at before a table counts as full. With four in five slots taken one in two buckets
+/// or so is full: this many entries that could only move to a full bucket never are.
+constexpr unsigned most_moves_looked_at = 64;
 
 /// Makes a place free in one of two full buckets by moving entries to their other buckets: a breadth-first
 /// search for the shortest chain of moves, done from its end so that no entry is ever out of the table.
 /// `raced`: another worker has changed what was found, so it pays to look again.
 template <class Line>
-auto Table<Line>::make_room(const Candidates& lines) -> Room {
+auto Table<Line>::make_room(const Candidates& lines, Place& room) -> Room {
   struct Step {
-    std::array<Line*, lines_per_bucket> bucket;
-    /// The entry that would come here, and the step whose bucket it would leave.
-    Place entry;
-    unsigned from;
+    Move move;
+    /// The step that would fill the place it leaves; none in the first two buckets.
+    unsigned next;
   };
-  std::array<Step, most_buckets_searched> steps;
+  constexpr unsigned none = most_moves_looked_at;
+  std::array<Step, most_moves_looked_at> steps;
   unsigned count = 0;
-  steps[count++] = {bucket(lines[0]), {}, 0};
-  steps[count++] = {bucket(lines[lines_per_bucket]), {}, 0};
-  for (unsigned i = 0; i < count; ++i) {
-    if (Place to = free_place(steps[i].bucket)) {
-      for (unsigned at = i; steps[at].entry; at = steps[at].from) {
-        if (!move(steps[at].entry, to)) return Room::raced;
-        to = steps[at].entry;
-      }
-      return Room::made;
+  /// Finds out what could leave a bucket; true: `at` could go to the empty place `to`.
+  unsigned at = none;
+  Place to;
+  const auto look_at = [&](const Line* bucket, unsigned next) {
+    const unsigned first = count;
+    for (unsigned n = 0; n < slots_per_bucket && count < steps.size(); ++n) {
+      Step& step = steps[count];
+      if (!other_bucket(sibling(bucket, n / Line::slots), n % Line::slots, step.move)) continue;
+      prefetch_bucket(step.move.to);
+      step.next = next;
+      ++count;
     }
-    for (Line* line : steps[i].bucket) {
-      for (unsigned way = 0; way < Line::slots && count < steps.size(); ++way) {
-        const Line* other = other_bucket(*line, way);
-        if (other == nullptr) continue;
-        steps[count] = {bucket(other), {line, way}, i};
-        for (const Line* next : steps[count].bucket) prefetch_line(next);
-        ++count;
-      }
-    }
+    for (at = first; at < count; ++at)
+      if ((to = free_in_bucket(steps[at].move.to))) return true;
+    return false;
+  };
+  bool found = look_at(lines[0], none) || look_at(lines[lines_per_bucket], none);
+  for (unsigned i = 0; !found && i < count; ++i) found = look_at(steps[i].move.to, i);
+  if (!found) return Room::none;
+  for (; at != none; at = steps[at].next) {
+    const Move& move = steps[at].move;
+    if (!make(move, to)) return Room::raced;
+    to = {move.from, move.way};
   }
-  return Room::none;
+  room = to;
+  return Room::made;
 }
 
-/// Where else the entry in a slot may lie; null when it is coming, going, gone or already on the move.
+/// Where else the entry in a slot may lie. False when it is coming, going, gone or already on the move.
 template <class Line>
-const Line* Table<Line>::other_bucket(const Line& line, unsigned way) const {
-  // acquire: the key is of this tag or of a later one; move() looks again
-  const Tag tag(line.tag[way].load(std::memory_order_acquire));
-  if (tag.status() != Status::valid) return nullptr;
-  // relaxed: a hint. Who moves it may have lost its core, so there must be a way around it.
-  if (PackedEntry(line.entry[way].load(std::memory_order_relaxed)).frozen()) return nullptr;
-  const auto hash_of_it = hash(key_in(line, way, tag));
-  const Line* first = home(hash_of_it);
-  return same_bucket(first, &line) ? far(hash_of_it, first) : first;
+bool Table<Line>::other_bucket(Line* line, unsigned way, Move& move) const {
+  // acquire: the key is of this tag or of a later one; make() looks again
+  const Tag tag(line->tag[way].load(std::memory_order_acquire));
+  if (tag.status() != Status::valid) return false;
+  // relaxed: a hint. Who moves or removes it may have lost its core, so there must be a way around it.
+  const PackedEntry packed(line->entry[way].load(std::memory_order_relaxed));
+  if (packed.frozen() || packed.state() == State::removed) return false;
+  const auto hash_of_it = hash(key_in(*line, way, tag));
+  Line* const first = home(hash_of_it);
+  move = {line, same_bucket(first, line) ? far(hash_of_it, first) : first, hash_of_it, tag.word(), way};
+  return true;
 }
 
 /// Moves an entry to an empty place of its other bucket. False: one of the two has changed, nothing has been
 /// done.
 template <class Line>
-bool Table<Line>::move(const Place& from, const Place& to) {
-  const Tag busy = claim(to);
-  if (busy.status() != Status::busy) return false;
-  auto& target_tag = to.line->tag[to.way];
-  const auto give_up = [&] {
-    // release: the slot's next owner comes after us
-    target_tag.store(busy.with(Status::empty).word(), std::memory_order_release);
-    return false;
-  };
-  auto& source_tag = from.line->tag[from.way];
-  auto& source_entry = from.line->entry[from.way];
+bool Table<Line>::make(const Move& move, const Place& to) {
+  const auto busy = claim(to, Status::busy, 0);
+  if (!busy) return false;
+  const Tag tag(move.tag);
+  auto& source_tag = move.from->tag[move.way];
+  auto& source_entry = move.from->entry[move.way];
+  const FlowKey key = key_in(*move.from, move.way, tag);
   // acquire: as in look()
-  const Tag tag(source_tag.load(std::memory_order_acquire));
-  const FlowKey key = key_in(*from.line, from.way, tag);
   const PackedEntry packed(source_entry.load(std::memory_order_acquire));
-  if (tag.status() != Status::valid || source_tag.load(std::memory_order_relaxed) != tag.word() ||
-      packed.state() == State::removed || packed.frozen())
-    return give_up();
-  const auto hash_of_it = hash(key);
-  const Line* first = home(hash_of_it);
-  if (!same_bucket(to.line, first) && !same_bucket(to.line, far(hash_of_it, first))) return give_up();
   auto expected = packed.word();
-  // acq_rel: from here on the entry changes no more; the slot was not used again, as its version says
-  if (!source_entry.compare_exchange_strong(expected, packed.freeze().word(), std::memory_order_acq_rel,
-                                            std::memory_order_relaxed))
-    return give_up();
-
-  book(to.line, hash_of_it);
-  write(to, {tag.ports_protocol(), Status::valid, busy.version()}, key, {packed.entry(), busy.version()},
-        from.line->seen[from.way].load(std::memory_order_relaxed));
-  // seq_cst: see settle()
-  moves_.fetch_add(1, std::memory_order_seq_cst);
+  // relaxed: the loads before it acquire. The same tag: what was read since is of the same key.
+  if (source_tag.load(std::memory_order_relaxed) != tag.word() || packed.state() == State::removed ||
+      packed.frozen() ||
+      // acq_rel: from here on the entry changes no more; the slot was not used again, as its version says
+      !source_entry.compare_exchange_strong(expected, packed.freeze().word(), std::memory_order_acq_rel,
+                                            std::memory_order_relaxed)) {
+    give_back(to, *busy);
+    return false;
+  }
+  book(to.line, move.hash);
+  write(to, key, {packed.entry(), busy->version()},
+        move.from->seen[move.way].load(std::memory_order_relaxed));
+  // release: as in publish()
+  to.line->tag[to.way].store(Tag(tag.ports_protocol(), Status::valid, busy->version()).word(),
+                             std::memory_order_release);
+  // release: who sees it counted sees it in its new place
+  moves_.fetch_add(1, std::memory_order_release);
   auto gone = packed.entry();
   gone.state = State::removed;
-  // release: who sees the entry gone sees it in its new place
+  // release: who sees the entry gone sees it counted
   source_entry.store(packed.with(gone).word(), std::memory_order_release);
-  source_tag.store(Tag(0, Status::empty, tag.version()).word(), std::memory_order_release);
-  unbook(from.line, hash_of_it);
+  unbook(move.from, move.hash);
+  give_back({move.from, move.way}, tag);
   return true;
 }
 
-template auto Table<Line4>::make_room(const Candidates&) -> Room;
-template auto Table<Line6>::make_room(const Candidates&) -> Room;
+template auto Table<Line4>::make_room(const Candidates&, Place&) -> Room;
+template auto Table<Line6>::make_room(const Candidates&, Place&) -> Room;
 
 }  // namespace zonelb::conntrack

@@ -53,31 +53,26 @@ auto Table<Line>::candidates(std::uint64_t hash) const -> Candidates {
 
 template <class Line>
 void Table<Line>::prefetch_rest(std::uint64_t hash) const {
+  const Line* const first = home(hash);
   // relaxed: only a hint
-  const Elsewhere elsewhere(home(hash)->elsewhere.load(std::memory_order_relaxed));
-  const bool full = is_full(*home(hash));
+  const Elsewhere elsewhere(first->elsewhere.load(std::memory_order_relaxed));
+  const bool full = free_ways(*first) == 0;
   if (!elsewhere.any() && !full) return;
-  const auto lines = candidates(hash);
-  if (elsewhere.near() || full)
-    for (unsigned i = 1; i < lines_per_bucket; ++i) prefetch_line(lines[i]);
-  if (elsewhere.far())
-    for (unsigned i = lines_per_bucket; i < lines.size(); ++i) prefetch_line(lines[i]);
+  for (unsigned i = 1; i < lines_per_bucket; ++i) prefetch_line(sibling(first, i));
+  if (elsewhere.far()) prefetch_bucket(far(hash, first));
+}
+
+template <class Line>
+void Table<Line>::prefetch_bucket(const Line* first) const {
+  for (unsigned i = 0; i < lines_per_bucket; ++i) prefetch_line(sibling(first, i));
 }
 
 template <class Line>
 void Table<Line>::prefetch_insertion(std::uint64_t hash) const {
-  const auto lines = candidates(hash);
-  for (unsigned i = 0; i < lines_per_bucket; ++i)
-    if (!is_full(*lines[i])) return;
-  for (unsigned i = lines_per_bucket; i < lines.size(); ++i) prefetch_line(lines[i]);
-}
-
-template <class Line>
-bool Table<Line>::is_full(const Line& line) {
-  for (unsigned way = 0; way < Line::slots; ++way)
-    // relaxed: only a hint
-    if (Tag(line.tag[way].load(std::memory_order_relaxed)).status() == Status::empty) return false;
-  return true;
+  Line* const first = home(hash);
+  // The rest of the bucket is here only when the home is full.
+  if (free_place(first) || free_in_bucket(first)) return;
+  prefetch_bucket(far(hash, first));
 }
 
 /// 0: the slot's addresses are the key's.
@@ -141,7 +136,8 @@ auto Table<Line>::find_rest(const FlowKey& key, std::uint64_t hash) const -> Slo
   const Elsewhere elsewhere(home(hash)->elsewhere.load(std::memory_order_acquire));
   if (!elsewhere.any()) return {};
   const auto lines = candidates(hash);
-  for (unsigned i = elsewhere.near() ? 1 : lines_per_bucket; i < lines.size(); ++i)
+  const auto end = elsewhere.far() ? lines.size() : lines_per_bucket;
+  for (unsigned i = elsewhere.near() ? 1 : lines_per_bucket; i < end; ++i)
     if (const Slot slot = look(*lines[i], key)) return slot;
   return {};
 }

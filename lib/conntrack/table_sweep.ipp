@@ -12,9 +12,10 @@ FlowKey Table<Line>::key_in(const Line& line, unsigned way, Tag tag) {
   return key;
 }
 
+/// Makes an entry's slot ours alone, if it still holds what was read. The caller gives the tag its next
+/// value.
 template <class Line>
-std::optional<Entry> Table<Line>::remove(Line& line, unsigned way, PackedEntry packed, Tag tag,
-                                         Status next) const {
+std::optional<Entry> Table<Line>::remove(Line& line, unsigned way, PackedEntry packed, Tag tag) const {
   auto gone = packed.entry();
   gone.state = State::removed;
   auto expected = packed.word();
@@ -24,12 +25,7 @@ std::optional<Entry> Table<Line>::remove(Line& line, unsigned way, PackedEntry p
       !line.entry[way].compare_exchange_strong(expected, packed.with(gone).word(), std::memory_order_acq_rel,
                                                std::memory_order_relaxed))
     return std::nullopt;
-  // From here on the slot is ours alone.
-  const auto hash_of_gone = hash(key_in(line, way, tag));
-  const std::uint64_t version = next == Status::busy ? tag.version() + 1 : tag.version();
-  // release: the next owner's claim sees the removal
-  line.tag[way].store(Tag(0, next, version).word(), std::memory_order_release);
-  unbook(&line, hash_of_gone);
+  unbook(&line, hash(key_in(line, way, tag)));
   return packed.entry();
 }
 
@@ -49,9 +45,18 @@ void Table<Line>::sweep(std::uint64_t first, std::uint64_t count, std::uint32_t 
       const auto seen = line.seen[way].load(std::memory_order_relaxed);
       const std::uint32_t idle = now > seen ? now - seen : 0;
       if (!ended(protocol_of(tag), packed.entry(), idle)) continue;
-      if (const auto gone = remove(line, way, packed, tag, Status::empty)) removed(*gone);
+      if (const auto gone = remove(line, way, packed, tag)) {
+        give_back({&line, way}, tag);
+        removed(*gone);
+      }
     }
   }
+}
+
+template <class Line>
+void Table<Line>::give_back(const Place& place, Tag tag) {
+  // release: the slot's next owner comes after us
+  place.line->tag[place.way].store(tag.emptied().word(), std::memory_order_release);
 }
 
 template <class Line>

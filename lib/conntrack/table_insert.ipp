@@ -1,0 +1,111 @@
+#pragma once
+
+namespace zonelb::conntrack {
+
+template <class Line>
+unsigned Table<Line>::free_ways(const Line& line) {
+  unsigned ways = 0;
+  for (unsigned way = 0; way < Line::slots; ++way)
+    // relaxed: claim() checks again by compare-and-swap
+    ways |= unsigned{Tag(line.tag[way].load(std::memory_order_relaxed)).status() == Status::empty} << way;
+  return ways;
+}
+
+template <class Line>
+auto Table<Line>::free_place(Line* line) -> Place {
+  const unsigned ways = free_ways(*line);
+  return ways == 0 ? Place{} : Place{line, static_cast<unsigned>(std::countr_zero(ways))};
+}
+
+template <class Line>
+auto Table<Line>::free_in_bucket(const Line* first) const -> Place {
+  for (unsigned i = 0; i < lines_per_bucket; ++i)
+    if (const Place place = free_place(sibling(first, i))) return place;
+  return {};
+}
+
+template <class Line>
+auto Table<Line>::where(const Line* line, const Line* home) const -> Where {
+  if (line == home) return Where::home;
+  return same_bucket(line, home) ? Where::near : Where::far;
+}
+
+/// Makes an empty slot ours; the tag it then has. Nothing: somebody was faster.
+template <class Line>
+std::optional<Tag> Table<Line>::claim(const Place& place, Status status, std::uint64_t ports_protocol) {
+  auto& word = place.line->tag[place.way];
+  auto current = word.load(std::memory_order_relaxed);
+  if (Tag(current).status() != Status::empty) return std::nullopt;
+  const Tag mine = Tag(current).next_use(status, ports_protocol);
+  // seq_cst: see alone(); it also puts the previous owner's last writes before ours
+  if (!word.compare_exchange_strong(current, mine.word(), std::memory_order_seq_cst,
+                                    std::memory_order_relaxed))
+    return std::nullopt;
+  return mine;
+}
+
+template <class Line>
+bool Table<Line>::others_like(const Line& line, const Place& mine, std::uint64_t ports_protocol) {
+  bool found = false;
+  for (unsigned way = 0; way < Line::slots; ++way)
+    // seq_cst: see alone()
+    if (!(&line == mine.line && way == mine.way))
+      found |= Tag(line.tag[way].load(std::memory_order_seq_cst)).is_like(ports_protocol);
+  return found;
+}
+
+template <class Line>
+bool Table<Line>::alone(const Place& mine, std::uint64_t ports_protocol, std::uint64_t hash) const {
+  Line* const first = home(hash);
+  // acquire: a move that is counted already is seen below in its new place, booking and all
+  const auto moves = moves_.load(std::memory_order_acquire);
+  if (others_like(*first, mine, ports_protocol)) return false;
+  const auto elsewhere =
+      Elsewhere(first->elsewhere.load(std::memory_order_seq_cst)).without(where(mine.line, first));
+  if (elsewhere.near())
+    for (unsigned i = 1; i < lines_per_bucket; ++i)
+      if (others_like(*sibling(first, i), mine, ports_protocol)) return false;
+  if (elsewhere.far()) {
+    Line* const second = far(hash, first);
+    for (unsigned i = 0; i < lines_per_bucket; ++i)
+      if (others_like(*sibling(second, i), mine, ports_protocol)) return false;
+  }
+  // relaxed: the loads before it acquire. Who missed an entry because it has left its old place sees it
+  // counted.
+  return moves == moves_.load(std::memory_order_relaxed);
+}
+
+template <class Line>
+void Table<Line>::write(const Place& place, const FlowKey& key, PackedEntry packed, std::uint32_t now) {
+  // release: whoever reads one of these words also sees the claim that came before (see holds())
+  for (unsigned i = 0; i < Line::address_words; ++i)
+    place.line->address[place.way][i].store(key.addresses[i], std::memory_order_release);
+  place.line->entry[place.way].store(packed.word(), std::memory_order_release);
+  place.line->seen[place.way].store(now, std::memory_order_relaxed);
+}
+
+template <class Line>
+bool Table<Line>::publish(const Place& place, Tag tag, const FlowKey& key, PackedEntry packed,
+                          std::uint32_t now) {
+  write(place, key, packed, now);
+  auto expected = tag.word();
+  // release: who sees the tag valid sees the rest. Failure means that another has turned it `busy`.
+  return place.line->tag[place.way].compare_exchange_strong(
+      expected, tag.with(Status::valid).word(), std::memory_order_release, std::memory_order_relaxed);
+}
+
+template <class Line>
+auto Table<Line>::insert(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,
+                         Patience& patience) -> Insertion {
+  const Place place = free_place(home(hash));
+  std::optional<Tag> tag;
+  if (place && (tag = claim(place, Status::tentative, key.ports_protocol))) {
+    const PackedEntry packed(entry, tag->version());
+    if (alone(place, key.ports_protocol, hash) && publish(place, *tag, key, packed, now))
+      return {Outcome::inserted, {place.line, place.way, packed}, std::nullopt};
+    give_back(place, *tag);
+  }
+  return insert_anywhere({key, hash, entry, now}, patience);
+}
+
+}  // namespace zonelb::conntrack
