@@ -12,6 +12,7 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
+#include <boost/beast/http/serializer.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 
@@ -49,6 +50,20 @@ auto guarded(const Make& make) -> decltype(make()) {
 }
 BeastResponse to_beast(Response response, unsigned version, bool keep_alive);
 
+/// Sends `response` in pieces, between which others on the event loop have their turn; false: the client has
+/// gone.
+template <class Stream>
+boost::asio::awaitable<bool> send(Stream& stream, BeastResponse& response) {
+  namespace asio = boost::asio;
+  namespace http = boost::beast::http;
+  constexpr std::size_t piece = 64 * 1024;
+  http::response_serializer<http::string_body> serializer(response);
+  serializer.limit(piece);
+  boost::system::error_code error;
+  co_await http::async_write(stream, serializer, asio::redirect_error(asio::use_awaitable, error));
+  co_return !error;
+}
+
 /// Says goodbye and takes what the client still sends for a moment, so that it can read the last response.
 template <class Stream>
 boost::asio::awaitable<void> linger(Stream& stream) {
@@ -85,8 +100,7 @@ boost::asio::awaitable<void> serve(Stream& stream, const Answering& how, const L
     if (!stream.socket().is_open() || response.result_int() == 0) co_return;
     keep_alive = response.keep_alive();
     stream.expires_after(limits.idle);
-    co_await beast::http::async_write(stream, response, asio::redirect_error(asio::use_awaitable, error));
-    if (error) co_return;
+    if (!co_await send(stream, response)) co_return;
   }
   co_await linger(stream);
 }

@@ -77,12 +77,9 @@ class ProtocolListener final : public Server::Listener {
   }
 
   asio::awaitable<void> refuse(Stream& stream) {
-    error_code error;
     stream.expires_after(limits_.idle);
     auto response = to_beast(error_response(503, "too many connections"), 11, false);
-    co_await boost::beast::http::async_write(stream, response,
-                                             asio::redirect_error(asio::use_awaitable, error));
-    if (!error) co_await linger(stream);
+    if (co_await send(stream, response)) co_await linger(stream);
   }
 
   /// Without free descriptors accept fails again and again: wait for some to be closed.
