@@ -7,6 +7,6 @@ namespace zonelb::control {
 
 /// Answers /metrics, /healthz, /readyz and /v1/… (README: "API"). What changes the appliance is accepted on
 /// the control socket alone.
-http::Response answer(Appliance& appliance, const http::Request& request);
+http::Answer answer(Appliance& appliance, const http::Request& request);
 
 }  // namespace zonelb::control

@@ -230,8 +230,21 @@ void Appliance::publish() {
   for (const auto& event : events) log("{}", event);
 }
 
-std::string Appliance::metrics() const {
-  return render_metrics({state_, totals_, engine_, neighbours_, prober_.statistics(), last_swap_seconds_});
+std::shared_ptr<const Picture> Appliance::picture() const {
+  auto picture = std::make_shared<Picture>(Picture{engine_});
+  picture->config = state_.kept_config();
+  picture->layout = state_.layout();
+  picture->plans = state_.plans();
+  picture->health = state_.health();
+  picture->known_targets = state_.roster().in_use();
+  picture->totals = totals_;
+  neighbours_.for_each([&](const auto& key, const auto& mac) { picture->neighbours.emplace_back(key, mac); });
+  picture->probes = prober_.statistics();
+  picture->forwarding = forwarding_;
+  picture->generation = state_.generation();
+  picture->failovers = state_.failovers();
+  picture->last_swap_seconds = last_swap_seconds_;
+  return picture;
 }
 
 }  // namespace zonelb::control

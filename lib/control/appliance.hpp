@@ -13,9 +13,7 @@
 
 #include "control/debounce.hpp"
 #include "control/link.hpp"
-#include "control/metrics.hpp"
-#include "control/state.hpp"
-#include "control/totals.hpp"
+#include "control/picture.hpp"
 #include "dataplane/engine.hpp"
 #include "health/prober.hpp"
 #include "http/server.hpp"
@@ -43,11 +41,9 @@ class Appliance {
 
   [[nodiscard]] const State& state() const { return state_; }
   [[nodiscard]] const dataplane::Engine& engine() const { return engine_; }
-  [[nodiscard]] const dataplane::Neighbours& neighbours() const { return neighbours_; }
-  [[nodiscard]] Sums sums() const { return totals_.sums(); }
   /// Is the start over for all services?
   [[nodiscard]] bool forwarding() const { return forwarding_; }
-  [[nodiscard]] std::string metrics() const;
+  [[nodiscard]] std::shared_ptr<const Picture> picture() const;
 
  private:
   void configure(const config::Config& config);

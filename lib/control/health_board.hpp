@@ -18,7 +18,7 @@ struct Membership {
 };
 
 /// What is to be probed for a configuration, and what the probes have said. A target that two services share
-/// under one health check is probed once.
+/// under one health check is probed once. A copy costs little, as it shares what the configuration says.
 class HealthBoard {
  public:
   /// Takes over a configuration and returns its targets; states of targets that stay are kept.
@@ -41,22 +41,30 @@ class HealthBoard {
   [[nodiscard]] bool first_round_done() const { return unknown_ == 0; }
 
  private:
-  struct Result {
-    Standing standing;
-    std::vector<Membership> members;
-  };
   struct Service {
+    /// Position in unknown_of_.
+    std::size_t position = 0;
     /// Name; empty: no check.
     std::string health_check;
-    /// A service has an address once.
-    std::map<net::IpAddress, std::shared_ptr<Result>> results;
-    /// Its members without a result.
-    std::size_t unknown = 0;
+    /// Positions in standings_; a service has an address once.
+    std::map<net::IpAddress, std::size_t> results;
+  };
+  /// What a configuration says.
+  struct Index {
+    std::unordered_map<std::string, Service> services;
+    /// By target: position in standings_.
+    std::unordered_map<std::string, std::size_t> results;
+    /// Whom each of standings_ is about.
+    std::vector<std::vector<Membership>> members;
   };
 
-  std::unordered_map<std::string, Service> services_;
-  /// By target.
-  std::unordered_map<std::string, std::shared_ptr<Result>> results_;
+  void count_unknown();
+
+  std::shared_ptr<const Index> index_ = std::make_shared<Index>();
+  /// One for each target.
+  std::vector<Standing> standings_;
+  /// Members without a result, by service.
+  std::vector<std::size_t> unknown_of_;
   /// Targets without a result.
   std::size_t unknown_ = 0;
   bool started_ = false;

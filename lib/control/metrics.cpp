@@ -1,5 +1,6 @@
 #include "control/metrics.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 
@@ -74,26 +75,28 @@ void add_traffic(const Sums& sums, Page& page) {
                                {"choice", std::string(policy::name(choice.choice))}});
 }
 
-/// Of services that do not wait for their first round of probes.
-std::vector<std::shared_ptr<const policy::ServicePlan>> plans_of(const State& state) {
-  auto plans = state.plans();
-  std::erase(plans, nullptr);
-  return plans;
-}
-
-void add_backends(const MetricsSource& source, const Sums& sums, Page& page) {
+void add_connections(const Picture& picture, const Sums& sums, Page& page) {
   page.gauge("zonelb_connections", "Connections in the table, by backend.");
   std::map<std::pair<std::string, std::string>, std::int64_t> connections;
-  for (const auto& item : source.state.roster().items()) {
-    const auto count = sums.connections.find(item.id);
-    connections[{item.service.name, item.backend.name}] +=
-        count == sums.connections.end() ? 0 : count->second;
+  for (const auto& service : picture.layout->services) {
+    for (std::size_t i = 0; i < service.targets.size(); ++i) {
+      const auto id = service.targets[i];
+      if (!picture.known_targets[id]) continue;
+      const auto count = sums.connections.find(id);
+      connections[{service.name, service.members[i].backend}] +=
+          count == sums.connections.end() ? 0 : count->second;
+    }
   }
   for (const auto& [names, count] : connections)
     page.value(static_cast<double>(count), {{"service", names.first}, {"backend", names.second}});
+}
 
+void add_backends(const Picture& picture, Page& page) {
+  // Of services that do not wait for their first round of probes.
+  auto plans = picture.plans;
+  std::erase(plans, nullptr);
   const auto each_member = [&](auto&& visit) {
-    for (const auto& plan : plans_of(source.state))
+    for (const auto& plan : plans)
       for (const auto& member : plan->state.members)
         page.value(visit(member), {{"service", plan->state.name}, {"backend", member.name.str()}});
   };
@@ -103,13 +106,13 @@ void add_backends(const MetricsSource& source, const Sums& sums, Page& page) {
   each_member([](const policy::Member& member) { return static_cast<double>(member.weight); });
 
   page.gauge("zonelb_active_pool", "1: this pool gets new connections.");
-  for (const auto& plan : plans_of(source.state))
+  for (const auto& plan : plans)
     for (const auto pool : {policy::ActivePool::primary, policy::ActivePool::failover,
                             policy::ActivePool::last_resort, policy::ActivePool::dropped})
       page.value(plan->pool == pool ? 1 : 0,
                  {{"service", plan->state.name}, {"pool", std::string(policy::name(pool))}});
   page.counter("zonelb_failovers_total", "Changes between primary and failover pool.");
-  page.value(number(source.state.failovers()));
+  page.value(number(picture.failovers));
 }
 
 using WorkerSum = std::function<std::uint64_t(const dataplane::WorkerCounters&)>;
@@ -120,8 +123,7 @@ std::uint64_t sum(const dataplane::Engine& engine, const WorkerSum& of) {
   return total;
 }
 
-void add_appliance(const MetricsSource& source, Page& page) {
-  const auto& engine = source.engine;
+void add_appliance(const dataplane::Engine& engine, Page& page) {
   page.counter("zonelb_drops_total", "Packets dropped, by reason.");
   for (std::size_t i = 0; i < packet::drop_reasons; ++i)
     page.value(number(sum(engine, [i](const auto& counters) { return counters.drops[i].value(); })),
@@ -190,11 +192,12 @@ void add_probes(const health::ProbeStatistics& probes, Page& page) {
     page.value(number(probes.outcomes[i]), {{"outcome", health::to_string(static_cast<health::Outcome>(i))}});
 }
 
-void add_ports(const State& state, const dataplane::Engine& engine, Page& page) {
+/// Nobody else asks the ports for anything while workers run.
+void add_ports(const config::Config& config, const dataplane::Engine& engine, Page& page) {
   std::map<std::string, std::vector<std::pair<std::string, std::uint64_t>>> by_statistic;
   for (std::size_t i = 0; i < engine.ports().size(); ++i)
     for (const auto& [name, value] : port_statistics(engine.ports()[i].id()))
-      by_statistic[name].emplace_back(state.config().machine.ports[i].name, value);
+      by_statistic[name].emplace_back(config.machine.ports[i].name, value);
   for (const auto& [name, values] : by_statistic) {
     page.counter("zonelb_port_" + name + "_total", "DPDK's " + name + " of the port.");
     for (const auto& [port, value] : values) page.value(number(value), {{"port", port}});
@@ -203,24 +206,26 @@ void add_ports(const State& state, const dataplane::Engine& engine, Page& page) 
 
 }  // namespace
 
-std::string render_metrics(const MetricsSource& source) {
-  const auto sums = source.totals.sums();
+std::string render_metrics(const Picture& picture) {
+  const auto sums = picture.totals.sums();
   Page page;
   add_traffic(sums, page);
-  add_backends(source, sums, page);
-  add_appliance(source, page);
-  add_table(source.engine, page);
-  add_workers(source.engine, page);
+  add_connections(picture, sums, page);
+  add_backends(picture, page);
+  add_appliance(picture.engine, page);
+  add_table(picture.engine, page);
+  add_workers(picture.engine, page);
   page.gauge("zonelb_snapshot_generation", "Number of the snapshot in force.");
-  page.value(number(source.state.generation()));
+  page.value(number(picture.generation));
   page.gauge("zonelb_snapshot_swap_seconds", "Time the last snapshot took to be made and published.");
-  page.value(source.last_swap_seconds);
+  page.value(picture.last_swap_seconds);
   page.gauge("zonelb_maglev_table_bytes", "Memory of the tables that place new connections.");
-  page.value(static_cast<double>(source.state.table_bytes()));
+  page.value(static_cast<double>(table_bytes(picture.plans)));
   page.gauge("zonelb_neighbours_unresolved", "Next hops whose MAC address is not known.");
-  page.value(number(source.neighbours.unresolved()));
-  add_probes(source.probes, page);
-  add_ports(source.state, source.engine, page);
+  page.value(static_cast<double>(
+      std::ranges::count_if(picture.neighbours, [](const auto& neighbour) { return !neighbour.second; })));
+  add_probes(picture.probes, page);
+  add_ports(*picture.config, picture.engine, page);
   return page.text();
 }
 

@@ -18,21 +18,21 @@ std::string state_name(const policy::Member& member, const HealthBoard::Standing
   return member.healthy ? "healthy" : "unhealthy";
 }
 
-ordered_json backend_report(const Appliance& appliance, const policy::ServicePlan& plan,
-                            const policy::Member& member, const Sums& sums) {
-  const auto& state = appliance.state();
-  const auto* item = state.roster().find(plan.state.name, member.name);
+/// A service's `position`th backend, which is `member` in its plan.
+ordered_json backend_report(const Picture& picture, std::size_t service, const config::Backend& backend,
+                            std::size_t position, const ConnectionCounts& connections) {
+  const auto& state = picture.plans[service]->state;
+  const auto& member = state.members[position];
+  const auto standing = picture.health.standing(state.name, backend);
+  const auto count = connections.find(picture.layout->services[service].targets[position]);
   ordered_json report{{"name", member.name.str()}};
-  if (item == nullptr) return report;
-  const auto standing = state.health().standing(plan.state.name, item->backend);
-  const auto connections = sums.connections.find(item->id);
-  report["address"] = item->backend.address.to_string();
-  report["zone"] = state.layout()->zones.name(member.zone);
+  report["address"] = backend.address.to_string();
+  report["zone"] = picture.layout->zones.name(member.zone);
   report["failover"] = member.failover;
   report["weight"] = member.weight;
   report["state"] = state_name(member, standing);
   if (!standing.reason.empty()) report["reason"] = standing.reason;
-  report["connections"] = connections == sums.connections.end() ? 0 : connections->second;
+  report["connections"] = count == connections.end() ? 0 : count->second;
   return report;
 }
 
@@ -54,9 +54,13 @@ net::Endpoint endpoint6(const std::uint64_t* words, std::uint16_t port) {
 /// Goes through a table and lists what belongs to a backend.
 class ConnectionList {
  public:
-  ConnectionList(const Appliance& appliance, std::string backend) : wanted_(std::move(backend)) {
-    for (const auto& item : appliance.state().roster().items())
-      names_[item.id] = {&item.service.name, &item.backend.name};
+  ConnectionList(const Picture& picture, const std::string& backend) {
+    names_.resize(picture.known_targets.size());
+    for (const auto& service : picture.layout->services)
+      for (std::size_t i = 0; i < service.targets.size(); ++i)
+        if (picture.known_targets[service.targets[i]] &&
+            (backend.empty() || service.members[i].backend == backend))
+          names_[service.targets[i]] = {&service.name, &service.members[i].backend};
     now_ = dataplane::table_seconds(rte_rdtsc());
   }
 
@@ -64,16 +68,15 @@ class ConnectionList {
   void add(const Table& table, Ends ends) {
     table.for_each(
         now_, [&](const conntrack::FlowKey& key, const conntrack::Entry& entry, std::uint32_t idle) {
-          const auto name = names_.find(entry.target);
-          if (name == names_.end() || (!wanted_.empty() && *name->second.second != wanted_)) return;
+          if (entry.target >= names_.size() || names_[entry.target].backend == nullptr) return;
           ++count_;
           if (list_.size() == listed_connections) return;
           const auto [source, destination] = ends(key);
           list_.push_back({{"source", source.to_string()},
                            {"destination", destination.to_string()},
                            {"protocol", key.ports_protocol >> 32 == packet::ip_protocol::tcp ? "TCP" : "UDP"},
-                           {"service", *name->second.first},
-                           {"backend", *name->second.second},
+                           {"service", *names_[entry.target].service},
+                           {"backend", *names_[entry.target].backend},
                            {"state", state_name(entry.state)},
                            {"idle_seconds", idle}});
         });
@@ -84,8 +87,14 @@ class ConnectionList {
   }
 
  private:
-  std::string wanted_;
-  std::map<dataplane::TargetId, std::pair<const std::string*, const std::string*>> names_;
+  /// Null: not wanted.
+  struct Names {
+    const std::string* service = nullptr;
+    const std::string* backend = nullptr;
+  };
+
+  /// By TargetId.
+  std::vector<Names> names_;
   std::uint32_t now_ = 0;
   std::uint64_t count_ = 0;
   ordered_json list_ = ordered_json::array();
@@ -93,26 +102,25 @@ class ConnectionList {
 
 }  // namespace
 
-ordered_json report_status(const Appliance& appliance) {
-  const auto& state = appliance.state();
-  const auto& engine = appliance.engine();
+ordered_json report_status(const Picture& picture) {
+  const auto& engine = picture.engine;
+  const auto& config = *picture.config;
   ordered_json ports = ordered_json::array();
   for (std::size_t i = 0; i < engine.ports().size(); ++i) {
     const auto& port = engine.ports()[i];
-    ports.push_back({{"name", state.config().machine.ports[i].name},
+    ports.push_back({{"name", config.machine.ports[i].name},
                      {"mac", port.view().mac.to_string()},
                      {"rx_queues", port.rx_queues()},
                      {"tx_queues", port.tx_queues()},
                      {"mtu", port.view().mtu}});
   }
   ordered_json neighbours = ordered_json::array();
-  appliance.neighbours().for_each([&](const auto& key, const auto& mac) {
+  for (const auto& [key, mac] : picture.neighbours)
     neighbours.push_back({{"address", key.address.to_string()},
-                          {"port", state.config().machine.ports[key.port].name},
+                          {"port", config.machine.ports[key.port].name},
                           {"mac", mac ? ordered_json(mac->to_string()) : ordered_json(nullptr)}});
-  });
   ordered_json services = ordered_json::array();
-  for (const auto& plan : state.plans()) {
+  for (const auto& plan : picture.plans) {
     if (!plan) continue;
     const auto healthy = std::ranges::count_if(
         plan->state.members, [](const auto& member) { return member.healthy && !member.draining; });
@@ -121,26 +129,24 @@ ordered_json report_status(const Appliance& appliance) {
                         {"healthy", healthy},
                         {"backends", plan->state.members.size()}});
   }
-  return {{"forwarding", appliance.forwarding()},
-          {"generation", state.generation()},
-          {"workers", engine.workers()},
-          {"ports", ports},
-          {"neighbours", neighbours},
-          {"services", services}};
+  return {{"forwarding", picture.forwarding}, {"generation", picture.generation},
+          {"workers", engine.workers()},      {"ports", ports},
+          {"neighbours", neighbours},         {"services", services}};
 }
 
-ordered_json report_services(const Appliance& appliance) {
-  const auto& state = appliance.state();
-  const auto sums = appliance.sums();
+ordered_json report_services(const Picture& picture) {
+  const auto connections = picture.totals.connections();
+  const auto members = policy::backends_by_service(*picture.config);
   ordered_json services = ordered_json::array();
-  for (const auto& plan : state.plans()) {
+  for (std::size_t service = 0; service < picture.plans.size(); ++service) {
+    const auto& plan = picture.plans[service];
     if (!plan) continue;
     ordered_json rules = ordered_json::array();
-    for (const auto& rule : state.config().forwarding_rules)
+    for (const auto& rule : picture.config->forwarding_rules)
       if (rule.backend_service == plan->state.name) rules.push_back(rule.name);
     ordered_json backends = ordered_json::array();
-    for (const auto& member : plan->state.members)
-      backends.push_back(backend_report(appliance, *plan, member, sums));
+    for (std::size_t i = 0; i < plan->state.members.size(); ++i)
+      backends.push_back(backend_report(picture, service, *members[service][i], i, connections));
     services.push_back({{"name", plan->state.name},
                         {"active_pool", policy::name(plan->pool)},
                         {"rules", rules},
@@ -149,9 +155,8 @@ ordered_json report_services(const Appliance& appliance) {
   return {{"services", services}};
 }
 
-ordered_json report_drops(const Appliance& appliance) {
+ordered_json report_drops(const dataplane::Engine& engine) {
   ordered_json drops = ordered_json::object();
-  const auto& engine = appliance.engine();
   for (std::size_t i = 0; i < packet::drop_reasons; ++i) {
     std::uint64_t total = 0;
     for (unsigned worker = 0; worker < engine.workers(); ++worker)
@@ -161,16 +166,16 @@ ordered_json report_drops(const Appliance& appliance) {
   return {{"drops", drops}};
 }
 
-ordered_json report_connections(const Appliance& appliance, const std::string& backend) {
-  ConnectionList list(appliance, backend);
+ordered_json report_connections(const Picture& picture, const std::string& backend) {
+  ConnectionList list(picture, backend);
   const auto port = [](const conntrack::FlowKey& key, unsigned shift) {
     return static_cast<std::uint16_t>(key.ports_protocol >> shift);
   };
-  list.add(appliance.engine().table4(), [&](const conntrack::FlowKey& key) {
+  list.add(picture.engine.table4(), [&](const conntrack::FlowKey& key) {
     return std::pair(endpoint4(static_cast<std::uint32_t>(key.addresses[0]), port(key, 0)),
                      endpoint4(static_cast<std::uint32_t>(key.addresses[0] >> 32), port(key, 16)));
   });
-  list.add(appliance.engine().table6(), [&](const conntrack::FlowKey& key) {
+  list.add(picture.engine.table6(), [&](const conntrack::FlowKey& key) {
     return std::pair(endpoint6(&key.addresses[0], port(key, 0)), endpoint6(&key.addresses[2], port(key, 16)));
   });
   return list.report();

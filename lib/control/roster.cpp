@@ -207,6 +207,12 @@ void Roster::release(const std::function<bool(dataplane::TargetId)>& has_connect
   if (released > 0) index();
 }
 
+std::vector<bool> Roster::in_use() const {
+  std::vector<bool> result(id_limit());
+  for (const auto& item : items_) result[item.id] = true;
+  return result;
+}
+
 const RosterItem* Roster::find(const std::string& service, const std::string& backend) const {
   const auto known = services_.find(service);
   if (known == services_.end()) return nullptr;

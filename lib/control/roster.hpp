@@ -85,6 +85,8 @@ class Roster {
   [[nodiscard]] std::span<const std::uint16_t, 2> epoch(dataplane::TargetId id) const {
     return epochs_[id].value;
   }
+  /// By number: does an item have it?
+  [[nodiscard]] std::vector<bool> in_use() const;
   /// One more than the highest number ever used.
   [[nodiscard]] std::size_t id_limit() const { return epochs_.size(); }
 

@@ -15,6 +15,7 @@ std::vector<health::ProbeTarget> State::configure(const config::Config& config, 
   // All that can fail happens beside what is in force.
   std::unordered_set<std::string_view> names;
   for (const auto& backend : config.backends) names.insert(backend.name);
+  auto kept = std::make_shared<const config::Config>(config);
   auto drained = drained_;
   std::erase_if(drained, [&](const auto& name) { return !names.contains(name); });
   auto roster = roster_;
@@ -28,7 +29,7 @@ std::vector<health::ProbeTarget> State::configure(const config::Config& config, 
   std::unordered_map<std::string, std::shared_ptr<const policy::ServicePlan>> old_plans;
   for (const auto& plan : plans_)
     if (plan) old_plans.emplace(plan->state.name, plan);
-  config_ = config;
+  config_ = std::move(kept);
   drained_ = std::move(drained);
   roster_ = std::move(roster);
   built_ = std::move(built);
@@ -43,9 +44,9 @@ std::vector<health::ProbeTarget> State::configure(const config::Config& config, 
   services_.clear();
   service_positions_.clear();
   plans_.clear();
-  auto backends = policy::backends_by_service(config_);
+  auto backends = policy::backends_by_service(*config_);
   for (std::size_t i = 0; i < backends.size(); ++i) {
-    const auto& service = config_.backend_services[i];
+    const auto& service = config_->backend_services[i];
     auto state =
         policy::make_state(service, backends[i], built_.layout->zones,
                            [&](const config::Backend& backend) { return condition(service.name, backend); });
@@ -62,13 +63,13 @@ std::vector<std::string> State::known_zones() const {
 }
 
 void State::set_drained(const std::string& backend, bool drained, Clock::time_point now) {
-  if (std::ranges::find(config_.backends, backend, &config::Backend::name) == config_.backends.end()) {
+  if (std::ranges::find(config_->backends, backend, &config::Backend::name) == config_->backends.end()) {
     std::vector<std::string> known;
-    for (const auto& other : config_.backends) known.push_back(other.name);
+    for (const auto& other : config_->backends) known.push_back(other.name);
     throw std::invalid_argument(
         fmt::format("no backend '{}'; known backends: {}", backend, fmt::join(known, ", ")));
   }
-  const auto& flags = *std::ranges::find(config_.backends, backend, &config::Backend::name);
+  const auto& flags = *std::ranges::find(config_->backends, backend, &config::Backend::name);
   if (!drained && flags.drain)
     throw std::invalid_argument(
         fmt::format("backend {} is drained by drain=true in its flags; change them and reload", backend));
@@ -99,7 +100,7 @@ void State::end_start() {
 policy::BackendCondition State::condition(const std::string& service, const config::Backend& backend) const {
   const auto standing = health_.standing(service, backend);
   const bool healthy = standing.state == health::State::unknown
-                           ? standing.since_start && config_.initial_health == config::InitialHealth::healthy
+                           ? standing.since_start && config_->initial_health == config::InitialHealth::healthy
                            : standing.state == health::State::healthy;
   return {healthy, drained_.contains(backend.name)};
 }
@@ -194,9 +195,9 @@ std::unique_ptr<const dataplane::Snapshot> State::make_snapshot(const dataplane:
   return snapshot;
 }
 
-std::size_t State::table_bytes() const {
+std::size_t table_bytes(const Plans& plans) {
   std::size_t total = 0;
-  for (const auto& plan : plans_)
+  for (const auto& plan : plans)
     if (plan)
       for (const auto& table : plan->tables) total += table->bytes();
   return total;
@@ -211,7 +212,7 @@ std::set<dataplane::NeighbourKey> State::next_hops() const {
 
 std::set<net::IpAddress> State::vips() const {
   std::set<net::IpAddress> result;
-  for (const auto& rule : config_.forwarding_rules) result.insert(rule.address);
+  for (const auto& rule : config_->forwarding_rules) result.insert(rule.address);
   return result;
 }
 

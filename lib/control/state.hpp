@@ -17,6 +17,12 @@
 
 namespace zonelb::control {
 
+/// By service, as in the layout; null: it waits for its first round of probes.
+using Plans = std::vector<std::shared_ptr<const policy::ServicePlan>>;
+
+/// Bytes of all tables that new connections are placed by.
+std::size_t table_bytes(const Plans& plans);
+
 /// What happened to services, for the log.
 using Events = std::vector<std::string>;
 
@@ -54,19 +60,17 @@ class State {
   void release(const std::function<bool(dataplane::TargetId)>& has_connections) {
     roster_.release(has_connections);
   }
-  /// Bytes of all tables that new connections are placed by.
-  [[nodiscard]] std::size_t table_bytes() const;
+  [[nodiscard]] std::size_t table_bytes() const { return control::table_bytes(plans_); }
 
-  [[nodiscard]] const config::Config& config() const { return config_; }
+  [[nodiscard]] const config::Config& config() const { return *config_; }
+  /// The same, to be kept: a reload puts another one in its place.
+  [[nodiscard]] const std::shared_ptr<const config::Config>& kept_config() const { return config_; }
   [[nodiscard]] const Roster& roster() const { return roster_; }
   [[nodiscard]] const HealthBoard& health() const { return health_; }
   [[nodiscard]] const std::set<std::string>& drained() const { return drained_; }
   [[nodiscard]] const std::shared_ptr<const dataplane::Layout>& layout() const { return built_.layout; }
   [[nodiscard]] const std::shared_ptr<dataplane::CounterBlock>& counters() const { return counters_; }
-  /// By service, as in the layout; null: it waits for its first round of probes.
-  [[nodiscard]] const std::vector<std::shared_ptr<const policy::ServicePlan>>& plans() const {
-    return plans_;
-  }
+  [[nodiscard]] const Plans& plans() const { return plans_; }
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
   /// Changes between primary and failover pool so far.
   [[nodiscard]] std::uint64_t failovers() const { return failovers_; }
@@ -75,7 +79,7 @@ class State {
   /// What decides where a service's new connections go, as it is known now.
   struct Service {
     policy::ServiceState state;
-    /// The members' flags, in config_.
+    /// The members' flags, in *config_.
     policy::Backends backends;
   };
 
@@ -92,7 +96,7 @@ class State {
   std::vector<dataplane::PortView> ports_;
   unsigned workers_;
   bool starting_ = true;
-  config::Config config_;
+  std::shared_ptr<const config::Config> config_ = std::make_shared<config::Config>();
   std::set<std::string> drained_;
   HealthBoard health_;
   Roster roster_;
@@ -108,7 +112,7 @@ class State {
   std::unordered_map<std::string, std::size_t> service_positions_;
   /// By service, as in the layout.
   std::vector<Service> services_;
-  std::vector<std::shared_ptr<const policy::ServicePlan>> plans_;
+  Plans plans_;
   /// Services whose plan or ended connections may be out of date.
   std::set<std::size_t> changed_;
   std::uint64_t generation_ = 0;

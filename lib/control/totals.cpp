@@ -57,27 +57,29 @@ void add(const Layout& layout, const CounterBlock& block, Sums& sums) {
 }  // namespace
 
 void Totals::begin(std::shared_ptr<const Layout> layout, std::shared_ptr<CounterBlock> block) {
-  periods_.push_back({std::move(layout), std::move(block)});
+  periods_.push_back(std::make_shared<Period>(Period{std::move(layout), std::move(block)}));
 }
 
 void Totals::fold() {
-  while (periods_.size() > 1 && periods_.front().block.use_count() == 1) {
-    add(*periods_.front().layout, *periods_.front().block, folded_);
+  while (periods_.size() > 1 && periods_.front()->block.use_count() == 1) {
+    auto sums = std::make_shared<Sums>(*folded_);
+    add(*periods_.front()->layout, *periods_.front()->block, *sums);
+    folded_ = std::move(sums);
     periods_.erase(periods_.begin());
   }
 }
 
 Sums Totals::sums() const {
-  Sums sums = folded_;
-  for (const auto& period : periods_) add(*period.layout, *period.block, sums);
+  Sums sums = *folded_;
+  for (const auto& period : periods_) add(*period->layout, *period->block, sums);
   return sums;
 }
 
 ConnectionCounts Totals::connections() const {
-  ConnectionCounts connections = folded_.connections;
+  ConnectionCounts connections = folded_->connections;
   for (const auto& period : periods_)
-    for (unsigned worker = 0; worker < period.block->workers(); ++worker)
-      add_connections(period.block->worker(worker), connections);
+    for (unsigned worker = 0; worker < period->block->workers(); ++worker)
+      add_connections(period->block->worker(worker), connections);
   return connections;
 }
 

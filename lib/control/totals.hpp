@@ -44,7 +44,8 @@ struct Sums {
   ConnectionCounts connections;
 };
 
-/// Adds up what workers counted, over all layouts since the start: a reload does not set a counter back.
+/// Adds up what workers counted, over all layouts since the start: a reload does not set a counter back. A
+/// copy costs little, and may be read by any thread while the original goes on.
 class Totals {
  public:
   /// Workers count in this block from the next snapshot on.
@@ -61,8 +62,9 @@ class Totals {
     std::shared_ptr<dataplane::CounterBlock> block;
   };
 
-  Sums folded_;
-  std::vector<Period> periods_;
+  std::shared_ptr<const Sums> folded_ = std::make_shared<Sums>();
+  /// Shared with copies of this object, so that they do not count among a block's users.
+  std::vector<std::shared_ptr<const Period>> periods_;
 };
 
 }  // namespace zonelb::control

@@ -1,6 +1,5 @@
 #include "http/connection.hpp"
 
-#include <exception>
 #include <utility>
 
 #include <boost/beast/core/error.hpp>
@@ -31,9 +30,9 @@ BeastResponse to_beast(Response response, unsigned version, bool keep_alive) {
 
 namespace {
 
-Response handle(const BeastRequest& beast_request, const Handler& handler, bool local) {
+Answer handle(const BeastRequest& beast_request, const Answering& how) {
   Request request;
-  request.local = local;
+  request.local = how.local;
   // A HEAD is answered like a GET, without the body.
   request.method =
       beast_request.method() == beast::http::verb::head ? "GET" : std::string(beast_request.method_string());
@@ -41,22 +40,25 @@ Response handle(const BeastRequest& beast_request, const Handler& handler, bool 
   if (!read_target({target.data(), target.size()}, request))
     return error_response(400, fmt::format("malformed request target: {}", std::string(target)));
   request.body = beast_request.body();
-  try {
-    return handler(request);
-  } catch (const std::exception& error) {
-    return error_response(500, error.what());
-  }
+  return guarded([&] { return how.handler(request); });
 }
 
 }  // namespace
 
-BeastResponse answer(const BeastRequest& request, const Handler& handler, bool local) {
-  auto response = to_beast(handle(request, handler, local), request.version(), request.keep_alive());
+boost::asio::awaitable<BeastResponse> answer(const BeastRequest& request, const Answering& how) {
+  auto answer = handle(request, how);
+  Response made;
+  if (auto* rendering = std::get_if<Rendering>(&answer)) {
+    made = co_await how.renderer.render(std::move(*rendering));
+  } else {
+    made = std::get<Response>(std::move(answer));
+  }
+  auto response = to_beast(std::move(made), request.version(), request.keep_alive());
   if (request.method() == beast::http::verb::head) {
     response.content_length(response.body().size());
     response.body().clear();
   }
-  return response;
+  co_return response;
 }
 
 BeastResponse refusal(const boost::system::error_code& error, const Limits& limits) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <exception>
 #include <utility>  // std::exchange, which awaitable.hpp of Boost 1.74 forgets
 
 #include <boost/asio/awaitable.hpp>
@@ -11,6 +12,7 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
+#include <boost/beast/http/serializer.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 
@@ -22,14 +24,45 @@ namespace zonelb::http {
 using BeastRequest = boost::beast::http::request<boost::beast::http::string_body>;
 using BeastResponse = boost::beast::http::response<boost::beast::http::string_body>;
 
-/// The handler's response to a request, or the refusal of one that cannot be handled.
-BeastResponse answer(const BeastRequest& request, const Handler& handler, bool local);
+/// How a listener's connections answer, while there is a server.
+struct Answering {
+  Handler handler;
+  Renderer& renderer;
+  /// See Request::local.
+  bool local = false;
+};
+
+/// The response to a request, or the refusal of one that cannot be handled.
+boost::asio::awaitable<BeastResponse> answer(const BeastRequest& request, const Answering& how);
 /// The response to what could not be read as a request, the connection to be closed after it; status 0: close
 /// without a word.
 BeastResponse refusal(const boost::system::error_code& error, const Limits& limits);
 /// {"error": what}
 Response error_response(unsigned status, const std::string& what);
+/// What `make` returns; what it throws as a 500.
+template <class Make>
+auto guarded(const Make& make) -> decltype(make()) {
+  try {
+    return make();
+  } catch (const std::exception& error) {
+    return error_response(500, error.what());
+  }
+}
 BeastResponse to_beast(Response response, unsigned version, bool keep_alive);
+
+/// Sends `response` in pieces, between which others on the event loop have their turn; false: the client has
+/// gone.
+template <class Stream>
+boost::asio::awaitable<bool> send(Stream& stream, BeastResponse& response) {
+  namespace asio = boost::asio;
+  namespace http = boost::beast::http;
+  constexpr std::size_t piece = 64 * 1024;
+  http::response_serializer<http::string_body> serializer(response);
+  serializer.limit(piece);
+  boost::system::error_code error;
+  co_await http::async_write(stream, serializer, asio::redirect_error(asio::use_awaitable, error));
+  co_return !error;
+}
 
 /// Says goodbye and takes what the client still sends for a moment, so that it can read the last response.
 template <class Stream>
@@ -45,7 +78,7 @@ boost::asio::awaitable<void> linger(Stream& stream) {
 
 /// Serves requests until the client closes, errs, or stays idle too long.
 template <class Stream>
-boost::asio::awaitable<void> serve(Stream& stream, const Handler& handler, const Limits& limits, bool local) {
+boost::asio::awaitable<void> serve(Stream& stream, const Answering& how, const Limits& limits) {
   namespace asio = boost::asio;
   namespace beast = boost::beast;
   beast::flat_buffer buffer;
@@ -58,12 +91,16 @@ boost::asio::awaitable<void> serve(Stream& stream, const Handler& handler, const
     co_await beast::http::async_read(stream, buffer, parser,
                                      asio::redirect_error(asio::use_awaitable, error));
     if (!stream.socket().is_open()) co_return;  // the server has gone meanwhile
-    auto response = error ? refusal(error, limits) : answer(parser.get(), handler, local);
-    if (response.result_int() == 0) co_return;
+    BeastResponse response;
+    if (error) {
+      response = refusal(error, limits);
+    } else {
+      response = co_await answer(parser.get(), how);
+    }
+    if (!stream.socket().is_open() || response.result_int() == 0) co_return;
     keep_alive = response.keep_alive();
     stream.expires_after(limits.idle);
-    co_await beast::http::async_write(stream, response, asio::redirect_error(asio::use_awaitable, error));
-    if (error) co_return;
+    if (!co_await send(stream, response)) co_return;
   }
   co_await linger(stream);
 }

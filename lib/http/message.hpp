@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+#include <variant>
 
 namespace zonelb::http {
 
@@ -21,5 +23,12 @@ struct Response {
   std::string content_type = "application/json";
   std::string body;
 };
+
+/// Makes a response later and on another thread than the event loop's: it holds all it needs, and what it
+/// reads does not change or may be read by any thread.
+using Rendering = std::function<Response()>;
+
+/// A handler's answer: the response, or how to make one that would hold up the event loop.
+using Answer = std::variant<Response, Rendering>;
 
 }  // namespace zonelb::http

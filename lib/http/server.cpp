@@ -34,8 +34,11 @@ class ProtocolListener final : public Server::Listener {
  public:
   using Stream = boost::beast::basic_stream<Protocol>;
 
-  ProtocolListener(asio::io_context& io, Handler handler, const Limits& limits)
-      : acceptor_(io), handler_(std::move(handler)), limits_(limits), retry_(io) {}
+  ProtocolListener(asio::io_context& io, Handler handler, Renderer& renderer, const Limits& limits)
+      : acceptor_(io),
+        answering_{std::move(handler), renderer, std::is_same_v<Protocol, stream_protocol>},
+        limits_(limits),
+        retry_(io) {}
 
   typename Protocol::acceptor& acceptor() { return acceptor_; }
 
@@ -62,8 +65,6 @@ class ProtocolListener final : public Server::Listener {
   }
 
  private:
-  static constexpr bool is_local = std::is_same_v<Protocol, stream_protocol>;
-
   static asio::awaitable<void> serve_one(std::shared_ptr<ProtocolListener> self,
                                          typename Protocol::socket socket) {
     Stream stream(std::move(socket));
@@ -71,17 +72,14 @@ class ProtocolListener final : public Server::Listener {
     if (self->streams_.size() > self->limits_.connections)
       co_await self->refuse(stream);
     else
-      co_await serve(stream, self->handler_, self->limits_, is_local);
+      co_await serve(stream, self->answering_, self->limits_);
     self->streams_.erase(&stream);
   }
 
   asio::awaitable<void> refuse(Stream& stream) {
-    error_code error;
     stream.expires_after(limits_.idle);
     auto response = to_beast(error_response(503, "too many connections"), 11, false);
-    co_await boost::beast::http::async_write(stream, response,
-                                             asio::redirect_error(asio::use_awaitable, error));
-    if (!error) co_await linger(stream);
+    if (co_await send(stream, response)) co_await linger(stream);
   }
 
   /// Without free descriptors accept fails again and again: wait for some to be closed.
@@ -93,7 +91,7 @@ class ProtocolListener final : public Server::Listener {
 
   typename Protocol::acceptor acceptor_;
   std::optional<UnixSocketFile> file_;
-  Handler handler_;
+  Answering answering_;
   Limits limits_;
   asio::steady_timer retry_;
   std::unordered_set<Stream*> streams_;
@@ -109,7 +107,7 @@ Server::~Server() {
 }
 
 net::Endpoint Server::listen_tcp(const net::Endpoint& endpoint) {
-  auto listener = std::make_shared<ProtocolListener<tcp>>(io_, handler_, limits_);
+  auto listener = std::make_shared<ProtocolListener<tcp>>(io_, handler_, renderer_, limits_);
   auto& acceptor = listener->acceptor();
   net::Endpoint bound = endpoint;
   try {
@@ -128,7 +126,7 @@ net::Endpoint Server::listen_tcp(const net::Endpoint& endpoint) {
 }
 
 void Server::listen_unix(const std::string& path) {
-  auto listener = std::make_shared<ProtocolListener<stream_protocol>>(io_, handler_, limits_);
+  auto listener = std::make_shared<ProtocolListener<stream_protocol>>(io_, handler_, renderer_, limits_);
   try {
     listener->acceptor().open();
     listener->own_file(path);

@@ -11,12 +11,14 @@
 #include <boost/asio/io_context.hpp>
 
 #include "http/message.hpp"
+#include "http/renderer.hpp"
 #include "net/address.hpp"
 
 namespace zonelb::http {
 
-/// Runs on the server's event loop. What it throws is answered as 500 with {"error": what}.
-using Handler = std::function<Response(const Request&)>;
+/// Runs on the server's event loop; a rendering that it returns runs on the server's own thread, one at a
+/// time. What either throws is answered as 500 with {"error": what}.
+using Handler = std::function<Answer(const Request&)>;
 
 struct Limits {
   /// Bytes.
@@ -38,7 +40,8 @@ struct ListenError : std::runtime_error {
 class Server {
  public:
   Server(boost::asio::io_context& io, Handler handler, Limits limits = {});
-  /// Closes listeners and connections and removes socket files; the handler is not called after it.
+  /// Closes listeners and connections and removes socket files. Neither the handler nor a rendering of its
+  /// runs after it: one that is under way is waited for.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -55,6 +58,7 @@ class Server {
   boost::asio::io_context& io_;
   Handler handler_;
   Limits limits_;
+  Renderer renderer_;
   std::vector<std::shared_ptr<Listener>> listeners_;
 };
 

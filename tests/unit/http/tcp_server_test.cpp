@@ -75,6 +75,26 @@ TEST_CASE("a large response arrives whole") {
   CHECK(get(server, "/big").ends_with(std::string(5'000'000, 'x')));
 }
 
+TEST_CASE("others on the event loop have their turn while a large response is sent") {
+  boost::asio::io_context io;
+  auto server = std::make_unique<Server>(io, echo);
+  RawClient client(server->listen_tcp(any_port).port);
+  client.send("GET /big HTTP/1.1\r\nConnection: close\r\n\r\n");
+  std::string received;
+  std::atomic<bool> complete{false};
+  std::thread reader([&] {
+    received = client.receive_all();
+    complete = true;
+  });
+  std::size_t turns = 0;
+  while (!complete) turns += io.run_one_for(10ms);
+  CHECK(turns > 5'000'000 / 100'000);
+  server.reset();
+  io.run();
+  reader.join();
+  CHECK(received.ends_with(std::string(1'000, 'x')));
+}
+
 TEST_CASE("what the handler throws is a 500 with the text in JSON") {
   const RunningServer server(echo);
   const auto answer = get(server, "/throw");
