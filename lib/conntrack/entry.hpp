@@ -75,6 +75,12 @@ class PackedEntry {
                                << (state_shift - epoch_shift);
     return (word_ >> epoch_shift & state_and_epoch) == (confirmed | epoch);
   }
+  /// Unconfirmed and not frozen?
+  [[nodiscard]] constexpr bool evictable() const {
+    static_assert(State::syn < State::confirmed && State::single < State::confirmed);
+    constexpr std::uint64_t state_and_frozen = (1U << (version_shift - state_shift)) - 1;
+    return (word_ >> state_shift & state_and_frozen) < static_cast<std::uint64_t>(State::confirmed);
+  }
   [[nodiscard]] constexpr bool frozen() const { return (word_ >> frozen_shift & 1) != 0; }
   [[nodiscard]] constexpr PackedEntry freeze() const { return PackedEntry(word_ | 1ULL << frozen_shift); }
   /// Are both of one connection, whatever has become of it between them?

@@ -52,45 +52,46 @@ void Table<Line>::unbook(const Line* line, std::uint64_t hash) const {
 }
 
 template <class Line>
-auto Table<Line>::survey(const Candidates& lines, const FlowKey& key, std::uint32_t now) const -> Survey {
-  Survey result;
+auto Table<Line>::survey(std::span<Line* const> lines, const FlowKey& key, std::uint32_t now) const
+    -> Survey {
   // The orders of moves_ are those of alone().
   const auto moves = moves_.load(std::memory_order_acquire);
+  Place oldest;
   std::uint32_t longest_idle = 0;
+  bool in_motion = false;
   for (Line* line : lines) {
     for (unsigned way = 0; way < Line::slots; ++way) {
       // acquire: for moves_. Else relaxed: what is found is looked at again by whoever makes use of it.
       const Tag tag(line->tag[way].load(std::memory_order_acquire));
       const PackedEntry packed(line->entry[way].load(std::memory_order_relaxed));
-      if (tag.status() != Status::valid || packed.state() == State::removed) {
-        result.in_motion = true;
-        continue;
-      }
-      if (tag.shows(key.ports_protocol) && (result.present = look(*line, way, key))) return result;
-      if (!is_unconfirmed(packed.state()) || packed.frozen()) continue;
+      in_motion |= tag.status() != Status::valid || packed.state() == State::removed;
+      if (tag.shows(key.ports_protocol)) [[unlikely]]
+        if (const Slot slot = look(*line, way, key)) return {slot, {}, false};
+      if (!packed.evictable()) continue;
       const auto seen = line->seen[way].load(std::memory_order_relaxed);
       const std::uint32_t idle = now > seen ? now - seen : 0;
-      if (result.oldest_unconfirmed && idle <= longest_idle) continue;
-      result.oldest_unconfirmed = {line, way};
+      if (oldest && idle <= longest_idle) continue;
+      oldest = {line, way};
       longest_idle = idle;
     }
   }
-  result.in_motion |= moves != moves_.load(std::memory_order_relaxed);
-  return result;
+  return {{}, oldest, in_motion || moves != moves_.load(std::memory_order_relaxed)};
 }
 
-/// Makes an unconfirmed entry's slot ours; the tag it then has. Nothing: it is not to be had.
+/// Makes an unconfirmed entry's slot ours; the tag it then has. Nothing: it is not to be had. The caller
+/// unbooks the place of who was there.
 template <class Line>
 std::optional<Tag> Table<Line>::evict(const Place& place, const Newcomer& newcomer,
-                                      std::optional<Entry>& evicted) const {
+                                      std::optional<Gone>& gone) const {
   auto& word = place.line->tag[place.way];
   // acquire: the entry below belongs to this tag or to a later one, which the second look at the tag tells
   const Tag tag(word.load(std::memory_order_acquire));
   const PackedEntry packed(place.line->entry[place.way].load(std::memory_order_acquire));
   if (word.load(std::memory_order_relaxed) != tag.word()) return std::nullopt;
-  if (tag.status() != Status::valid || !is_unconfirmed(packed.state())) return std::nullopt;
-  evicted = remove(*place.line, place.way, packed, tag);
-  if (!evicted) return std::nullopt;
+  if (tag.status() != Status::valid || !packed.evictable()) return std::nullopt;
+  gone = remove(*place.line, place.way, packed, tag);
+  if (!gone) return std::nullopt;
+  prefetch_line(home(gone->hash));
   book(place.line, newcomer.hash);
   const Tag mine = tag.next_use(Status::tentative, newcomer.key.ports_protocol);
   // seq_cst: as in claim()
@@ -146,34 +147,43 @@ auto Table<Line>::insert_anywhere(const Newcomer& newcomer, Patience& patience) 
   bool searched_in_vain = false;
   for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
     Place place = free_in_bucket(lines[0]);
-    if (!place) place = free_in_bucket(lines[lines_per_bucket]);
+    // In a table that is known to be full nobody looks far as long as there is something to evict near.
+    const bool search = !place && patience.worth_it(now);
+    Survey around;
+    if (!place && !search) around = survey(std::span(lines).first(lines_per_bucket), key, now);
     bool again = false;
-    if (!place && patience.worth_it(now)) {
-      const Room room = make_room(lines, place);
-      if (room == Room::made) patience.succeeded();
-      if (room == Room::none) patience.failed();
-      // Slots in other workers' hands hide the ways behind them for a moment, so that one search may be in
-      // vain.
-      again = room == Room::raced || (room == Room::none && !std::exchange(searched_in_vain, true));
+    if (!place && !around.present && !around.oldest_unconfirmed) {
+      place = free_in_bucket(lines[lines_per_bucket]);
+      if (!place && search) {
+        const Room room = make_room(lines, place);
+        if (room == Room::made) patience.succeeded();
+        if (room == Room::none) patience.failed();
+        // Slots in other workers' hands hide the ways behind them for a moment, so that one search may be in
+        // vain.
+        again = room == Room::raced || (room == Room::none && !std::exchange(searched_in_vain, true));
+      }
+      if (!place) {
+        const bool near_in_motion = around.in_motion;
+        around = survey(std::span(lines).subspan(search ? 0 : lines_per_bucket), key, now);
+        around.in_motion |= near_in_motion;
+      }
     }
     std::optional<Tag> tag;
+    std::optional<Gone> gone;
     if (place) {
       book(place.line, hash);
       tag = claim(place, Status::tentative, key.ports_protocol);
       if (!tag) unbook(place.line, hash);
-    } else {
-      const Survey survey = this->survey(lines, key, now);
-      if (survey.present) {
-        result.outcome = Outcome::existed;
-        result.slot = survey.present;
-        return result;
-      }
-      if (again) continue;
-      place = survey.oldest_unconfirmed;
+    } else if (around.present) {
+      result.outcome = Outcome::existed;
+      result.slot = around.present;
+      return result;
+    } else if (!again) {
+      place = around.oldest_unconfirmed;
       // One connection evicts one other at most.
       if (place && !result.evicted)
-        tag = evict(place, newcomer, result.evicted);
-      else if (!survey.in_motion)
+        tag = evict(place, newcomer, gone);
+      else if (!around.in_motion)
         return result;
     }
     if (!tag) continue;
@@ -181,16 +191,19 @@ auto Table<Line>::insert_anywhere(const Newcomer& newcomer, Patience& patience) 
     if (!alone(place, key.ports_protocol, hash))
       meeting = meet(lines, place, key, attempt < patient_attempts);
     const PackedEntry packed(entry, tag->version());
-    if (!meeting.lost && publish(place, *tag, key, packed, now)) {
-      result.outcome = Outcome::inserted;
-      result.slot = {place.line, place.way, packed};
-      return result;
+    const bool entered = !meeting.lost && publish(place, *tag, key, packed, now);
+    if (!entered) {
+      give_back(place, *tag);
+      unbook(place.line, hash);
     }
-    give_back(place, *tag);
-    unbook(place.line, hash);
-    if (meeting.slot) {
-      result.outcome = Outcome::existed;
-      result.slot = meeting.slot;
+    if (gone) {
+      result.evicted = gone->entry;
+      // Last, as the memory may be still on its way.
+      unbook(place.line, gone->hash);
+    }
+    if (entered || meeting.slot) {
+      result.outcome = entered ? Outcome::inserted : Outcome::existed;
+      result.slot = entered ? Slot{place.line, place.way, packed} : meeting.slot;
       return result;
     }
   }

@@ -26,6 +26,8 @@ class Patience {
     --pause_;
     return false;
   }
+  /// Is a table so full that most newcomers are not worth a try?
+  [[nodiscard]] bool exhausted() const { return pause_ > 0; }
   void succeeded() {
     if (failures_ > 0) --failures_;
   }
@@ -108,8 +110,8 @@ class Table {
   /// Sends for the other lines where the key may be, if any, and for the one that a new key would go to.
   void prefetch_rest(std::uint64_t hash) const;
   /// Before insert(), when a key has not been found: sends for the lines of its other bucket if it needs
-  /// them.
-  void prefetch_insertion(std::uint64_t hash) const;
+  /// them. `patience`: insert()'s.
+  void prefetch_insertion(std::uint64_t hash, const Patience& patience = Patience()) const;
   /// Makes an entry unless the key has one; meant for keys that have just been looked for in vain. When no
   /// room can be made, the oldest unconfirmed entry near by goes.
   Insertion insert(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,
@@ -164,18 +166,23 @@ class Table {
   /// The first line of a key's other bucket to be tried; `home` is its home.
   [[nodiscard]] Line* far(std::uint64_t hash, const Line* home) const;
   [[nodiscard]] Candidates candidates(std::uint64_t hash) const;
-  [[nodiscard]] std::uint64_t index(const Line* line) const {
-    return static_cast<std::uint64_t>(line - lines_.data());
+  /// The line with number `i` in a bucket, counted from the one that is tried first. (Buckets lie at
+  /// multiples of their size, as the table begins with a page.)
+  [[nodiscard]] static Line* sibling(Line* first, unsigned i) {
+    const auto at =
+        static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(first) / sizeof(Line)) % lines_per_bucket;
+    return first + (static_cast<int>(at ^ i) - static_cast<int>(at));
   }
-  [[nodiscard]] bool same_bucket(const Line* a, const Line* b) const {
-    return ((index(a) ^ index(b)) & ~std::uint64_t{lines_per_bucket - 1}) == 0;
+  [[nodiscard]] static bool same_bucket(const Line* a, const Line* b) {
+    constexpr auto bucket_size = lines_per_bucket * sizeof(Line);
+    return (reinterpret_cast<std::uintptr_t>(a) ^ reinterpret_cast<std::uintptr_t>(b)) < bucket_size;
   }
 
   /// Books a place of a key in its home's `elsewhere`, before the key can be seen there; unbooks it after it
   /// is gone.
   void book(const Line* line, std::uint64_t hash) const;
   void unbook(const Line* line, std::uint64_t hash) const;
-  [[nodiscard]] Where where(const Line* line, const Line* home) const;
+  static Where where(const Line* line, const Line* home);
 
   /// What is to be inserted, and when.
   struct Newcomer {
@@ -184,13 +191,18 @@ class Table {
     const Entry& entry;
     std::uint32_t now;
   };
-  /// What stands in full buckets.
+  /// What stands in full lines.
   struct Survey {
-    /// The key's own entry; then nothing else has been looked for.
+    /// The key's own entry; then nothing else matters.
     Slot present;
     Place oldest_unconfirmed;
     /// Is a slot about to become valid or empty? Then "full" may be over in a moment.
     bool in_motion = false;
+  };
+  /// An entry that was removed.
+  struct Gone {
+    Entry entry;
+    std::uint64_t hash;
   };
   /// Of a newcomer with another slot of its key.
   struct Meeting {
@@ -205,14 +217,13 @@ class Table {
   static std::uint64_t address_difference(const Line& line, unsigned way, const FlowKey& key);
   static bool holds(const Line& line, unsigned way, const FlowKey& key);
   static FlowKey key_in(const Line& line, unsigned way, Tag tag);
-  void prefetch_bucket(const Line* first) const;
+  static void prefetch_bucket(Line* first);
 
-  /// The line with number `i` in a bucket, counted from the one that is tried first.
-  [[nodiscard]] Line* sibling(const Line* first, unsigned i) const { return &lines_[index(first) ^ i]; }
   /// A bit for each empty slot.
   static unsigned free_ways(const Line& line);
   static Place free_place(Line* line);
-  [[nodiscard]] Place free_in_bucket(const Line* first) const;
+  static Place free_in_bucket(Line* first);
+  static bool any_evictable(Line* first);
 
   static std::optional<Tag> claim(const Place& place, Status status, std::uint64_t ports_protocol);
   static void give_back(const Place& place, Tag tag);
@@ -224,9 +235,9 @@ class Table {
   static bool publish(const Place& place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now);
 
   Insertion insert_anywhere(const Newcomer& newcomer, Patience& patience);
-  [[nodiscard]] Survey survey(const Candidates& lines, const FlowKey& key, std::uint32_t now) const;
-  std::optional<Entry> remove(Line& line, unsigned way, PackedEntry packed, Tag tag) const;
-  std::optional<Tag> evict(const Place& place, const Newcomer& newcomer, std::optional<Entry>& evicted) const;
+  [[nodiscard]] Survey survey(std::span<Line* const> lines, const FlowKey& key, std::uint32_t now) const;
+  std::optional<Gone> remove(Line& line, unsigned way, PackedEntry packed, Tag tag) const;
+  std::optional<Tag> evict(const Place& place, const Newcomer& newcomer, std::optional<Gone>& gone) const;
   Meeting meet(const Candidates& lines, const Place& mine, const FlowKey& key, bool patient) const;
   static Meeting meet_in(Line& line, const Place& mine, const FlowKey& key, bool patient);
 

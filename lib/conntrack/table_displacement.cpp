@@ -22,7 +22,7 @@ auto Table<Line>::make_room(const Candidates& lines, Place& room) -> Room {
   /// Finds out what could leave a bucket; true: `at` could go to the empty place `to`.
   unsigned at = none;
   Place to;
-  const auto look_at = [&](const Line* bucket, unsigned next) {
+  const auto look_at = [&](Line* bucket, unsigned next) {
     const unsigned first = count;
     for (unsigned n = 0; n < slots_per_bucket && count < steps.size(); ++n) {
       Step& step = steps[count];

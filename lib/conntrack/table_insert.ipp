@@ -18,14 +18,14 @@ auto Table<Line>::free_place(Line* line) -> Place {
 }
 
 template <class Line>
-auto Table<Line>::free_in_bucket(const Line* first) const -> Place {
+auto Table<Line>::free_in_bucket(Line* first) -> Place {
   for (unsigned i = 0; i < lines_per_bucket; ++i)
     if (const Place place = free_place(sibling(first, i))) return place;
   return {};
 }
 
 template <class Line>
-auto Table<Line>::where(const Line* line, const Line* home) const -> Where {
+auto Table<Line>::where(const Line* line, const Line* home) -> Where {
   if (line == home) return Where::home;
   return same_bucket(line, home) ? Where::near : Where::far;
 }

@@ -41,19 +41,19 @@ Line* Table<Line>::far(std::uint64_t hash, const Line* home) const {
 
 template <class Line>
 auto Table<Line>::candidates(std::uint64_t hash) const -> Candidates {
-  const auto first = index(home(hash));
-  const auto second = index(far(hash, &lines_[first]));
+  Line* const first = home(hash);
+  Line* const second = far(hash, first);
   Candidates lines;
   for (unsigned i = 0; i < lines_per_bucket; ++i) {
-    lines[i] = &lines_[first ^ i];
-    lines[lines_per_bucket + i] = &lines_[second ^ i];
+    lines[i] = sibling(first, i);
+    lines[lines_per_bucket + i] = sibling(second, i);
   }
   return lines;
 }
 
 template <class Line>
 void Table<Line>::prefetch_rest(std::uint64_t hash) const {
-  const Line* const first = home(hash);
+  Line* const first = home(hash);
   // relaxed: only a hint
   const Elsewhere elsewhere(first->elsewhere.load(std::memory_order_relaxed));
   const bool full = free_ways(*first) == 0;
@@ -63,16 +63,28 @@ void Table<Line>::prefetch_rest(std::uint64_t hash) const {
 }
 
 template <class Line>
-void Table<Line>::prefetch_bucket(const Line* first) const {
+void Table<Line>::prefetch_bucket(Line* first) {
   for (unsigned i = 0; i < lines_per_bucket; ++i) prefetch_line(sibling(first, i));
 }
 
 template <class Line>
-void Table<Line>::prefetch_insertion(std::uint64_t hash) const {
+void Table<Line>::prefetch_insertion(std::uint64_t hash, const Patience& patience) const {
   Line* const first = home(hash);
-  // The rest of the bucket is here only when the home is full.
-  if (free_place(first) || free_in_bucket(first)) return;
+  // In this order: the rest of the bucket is here only when the home is full.
+  for (unsigned i = 0; i < lines_per_bucket; ++i)
+    if (free_ways(*sibling(first, i)) != 0) return;
+  if (patience.exhausted() && any_evictable(first)) return;
   prefetch_bucket(far(hash, first));
+}
+
+template <class Line>
+bool Table<Line>::any_evictable(Line* first) {
+  bool any = false;
+  for (unsigned i = 0; i < lines_per_bucket; ++i)
+    for (const auto& entry : sibling(first, i)->entry)
+      // relaxed: only a hint
+      any |= PackedEntry(entry.load(std::memory_order_relaxed)).evictable();
+  return any;
 }
 
 /// 0: the slot's addresses are the key's.

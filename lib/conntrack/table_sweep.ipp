@@ -12,10 +12,10 @@ FlowKey Table<Line>::key_in(const Line& line, unsigned way, Tag tag) {
   return key;
 }
 
-/// Makes an entry's slot ours alone, if it still holds what was read. The caller gives the tag its next
-/// value.
+/// Makes an entry's slot ours alone, if it still holds what was read. The caller gives the tag its next value
+/// and unbooks the place.
 template <class Line>
-std::optional<Entry> Table<Line>::remove(Line& line, unsigned way, PackedEntry packed, Tag tag) const {
+auto Table<Line>::remove(Line& line, unsigned way, PackedEntry packed, Tag tag) const -> std::optional<Gone> {
   auto gone = packed.entry();
   gone.state = State::removed;
   auto expected = packed.word();
@@ -25,8 +25,7 @@ std::optional<Entry> Table<Line>::remove(Line& line, unsigned way, PackedEntry p
       !line.entry[way].compare_exchange_strong(expected, packed.with(gone).word(), std::memory_order_acq_rel,
                                                std::memory_order_relaxed))
     return std::nullopt;
-  unbook(&line, hash(key_in(line, way, tag)));
-  return packed.entry();
+  return Gone{packed.entry(), hash(key_in(line, way, tag))};
 }
 
 template <class Line>
@@ -47,7 +46,8 @@ void Table<Line>::sweep(std::uint64_t first, std::uint64_t count, std::uint32_t 
       if (!ended(protocol_of(tag), packed.entry(), idle)) continue;
       if (const auto gone = remove(line, way, packed, tag)) {
         give_back({&line, way}, tag);
-        removed(*gone);
+        unbook(&line, gone->hash);
+        removed(gone->entry);
       }
     }
   }
