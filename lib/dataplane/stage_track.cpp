@@ -248,7 +248,8 @@ class Tracker {
   }
 
   void begin_connections() {
-    for (const std::uint16_t i : fresh_.positions()) table_.prefetch_insertion(batch_.hash[i]);
+    for (const std::uint16_t i : fresh_.positions())
+      table_.prefetch_insertion(batch_.hash[i], patience(context_, table_));
     for (const std::uint16_t i : fresh_.positions())
       begin_connection(i, flow_at(context_, batch_, i), Slot{});
   }
