@@ -52,22 +52,20 @@ void Table<Line>::unbook(const Line* line, std::uint64_t hash) const {
 }
 
 template <class Line>
-auto Table<Line>::survey(std::span<Line* const> lines, const FlowKey& key, std::uint32_t now) const
-    -> Survey {
-  // The orders of moves_ are those of alone().
-  const auto moves = moves_.load(std::memory_order_acquire);
+auto Table<Line>::survey(std::span<Line* const> lines, const FlowKey& key, std::uint32_t now) -> Survey {
   Place oldest;
   std::uint32_t longest_idle = 0;
   bool in_motion = false;
   for (Line* line : lines) {
     for (unsigned way = 0; way < Line::slots; ++way) {
-      // acquire: for moves_. Else relaxed: what is found is looked at again by whoever makes use of it.
+      // acquire: for the caller's look at moves_. Else relaxed: what is found is looked at again by whoever
+      // makes use of it.
       const Tag tag(line->tag[way].load(std::memory_order_acquire));
       const PackedEntry packed(line->entry[way].load(std::memory_order_relaxed));
       in_motion |= tag.status() != Status::valid || packed.state() == State::removed;
       if (tag.shows(key.ports_protocol)) [[unlikely]]
         if (const Slot slot = look(*line, way, key)) return {slot, {}, false};
-      if (!packed.evictable()) continue;
+      if (tag.status() != Status::valid || !packed.evictable()) continue;
       const auto seen = line->seen[way].load(std::memory_order_relaxed);
       const std::uint32_t idle = now > seen ? now - seen : 0;
       if (oldest && idle <= longest_idle) continue;
@@ -75,7 +73,7 @@ auto Table<Line>::survey(std::span<Line* const> lines, const FlowKey& key, std::
       longest_idle = idle;
     }
   }
-  return {{}, oldest, in_motion || moves != moves_.load(std::memory_order_relaxed)};
+  return {{}, oldest, in_motion};
 }
 
 /// Makes an unconfirmed entry's slot ours; the tag it then has. Nothing: it is not to be had. The caller
@@ -146,6 +144,8 @@ auto Table<Line>::insert_anywhere(const Newcomer& newcomer, Patience& patience) 
   Insertion result;
   bool searched_in_vain = false;
   for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
+    // The orders are those of alone().
+    const auto moves = moves_.load(std::memory_order_acquire);
     Place place = free_in_bucket(lines[0]);
     // In a table that is known to be full nobody looks far as long as there is something to evict near.
     const bool search = !place && patience.worth_it(now);
@@ -183,7 +183,7 @@ auto Table<Line>::insert_anywhere(const Newcomer& newcomer, Patience& patience) 
       // One connection evicts one other at most.
       if (place && !result.evicted)
         tag = evict(place, newcomer, gone);
-      else if (!around.in_motion)
+      else if (!around.in_motion && moves == moves_.load(std::memory_order_relaxed))
         return result;
     }
     if (!tag) continue;

@@ -235,7 +235,7 @@ class Table {
   static bool publish(const Place& place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now);
 
   Insertion insert_anywhere(const Newcomer& newcomer, Patience& patience);
-  [[nodiscard]] Survey survey(std::span<Line* const> lines, const FlowKey& key, std::uint32_t now) const;
+  static Survey survey(std::span<Line* const> lines, const FlowKey& key, std::uint32_t now);
   std::optional<Gone> remove(Line& line, unsigned way, PackedEntry packed, Tag tag) const;
   std::optional<Tag> evict(const Place& place, const Newcomer& newcomer, std::optional<Gone>& gone) const;
   Meeting meet(const Candidates& lines, const Place& mine, const FlowKey& key, bool patient) const;

@@ -51,6 +51,33 @@ TEMPLATE_TEST_CASE("writers that insert one key at once end with one entry, the 
   CHECK(disagreements == 0);
 }
 
+TEMPLATE_TEST_CASE("two writers in step end with one entry for each key", "", Table4, Table6) {
+  constexpr std::uint64_t keys = 20'000;
+  TestType table(keys * 2, 1);
+  std::array<std::atomic<std::uint64_t>, 2> at{};
+  std::array<std::vector<std::uint32_t>, 2> got;
+  const auto write = [&](std::uint32_t thread) {
+    got[thread].resize(keys);
+    for (std::uint64_t i = 0; i < keys; ++i) {
+      const FlowKey mine = key(i);
+      const auto hash = table.hash(mine);
+      at[thread].store(i, std::memory_order_release);
+      for (unsigned turns = 0; at[1 - thread].load(std::memory_order_acquire) < i; ++turns)
+        if (turns > 1000) std::this_thread::yield();
+      const auto insertion = table.insert(mine, hash, Entry{thread, 0, 0, State::confirmed}, 1, patience);
+      got[thread][i] = insertion.slot ? insertion.slot.entry().target : 99;
+    }
+    at[thread].store(keys, std::memory_order_release);
+  };
+  std::thread other(write, 1U);
+  write(0);
+  other.join();
+  CHECK(got[0] == got[1]);
+  std::uint64_t entries = 0;
+  table.for_each(1, [&](const FlowKey&, const Entry&, std::uint32_t) { ++entries; });
+  CHECK(entries == keys);
+}
+
 TEMPLATE_TEST_CASE("one hot key, inserted and removed by all, never has two owners", "", Table4, Table6) {
   constexpr int rounds = 1000;
   TestType table(64, 1);
@@ -183,5 +210,74 @@ TEMPLATE_TEST_CASE("writers that make room at once refuse nothing below four in 
     });
     for (const auto& count : full) refused += count.load(std::memory_order_relaxed);
   }
+  CHECK(refused == 0);
+}
+
+namespace {
+
+/// A table with two free places, in which only key 1 can move: all others look as if a worker had lost its
+/// core on moving them.
+template <class Table>
+class OneMover {
+ public:
+  explicit OneMover(std::uint64_t seed) : table(slots, seed) {
+    for (std::uint64_t i = 0; i < slots - 2; ++i) {
+      const auto insertion = insert(i, confirmed);
+      if (i == 1 || insertion.outcome != Table::Outcome::inserted) continue;
+      const auto& slot = insertion.slot;
+      slot.line->entry[slot.way].store(slot.packed.freeze().word(), std::memory_order_release);
+    }
+  }
+
+  auto insert(std::uint64_t number, const Entry& entry) {
+    Patience fresh;
+    return table.insert(key(number), table.hash(key(number)), entry, 1, fresh);
+  }
+  /// Some come and go; key 1 moves if only that makes room for one.
+  void visit(std::uint64_t first) {
+    for (std::uint64_t i = first; i < first + 3; ++i)
+      insert(slots + i % 100, Entry{guest, 0, 0, State::confirmed});
+    table.sweep(
+        0, table.line_count(), 1,
+        [](std::uint8_t, const Entry& entry, std::uint32_t) { return entry.target == guest; },
+        [](const Entry&) {});
+  }
+  /// Does key 1 move often?
+  bool moves() {
+    unsigned moves = 0;
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+      const auto before = table.find(key(1), table.hash(key(1))).line;
+      visit(i * 7);
+      moves += table.find(key(1), table.hash(key(1))).line != before ? 1 : 0;
+    }
+    return moves > 200;
+  }
+
+  static constexpr std::uint64_t slots = 12;
+  static constexpr Entry confirmed{1, 0, 0, State::confirmed};
+  static constexpr std::uint32_t guest = 2;
+  Table table;
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a key that moves all the time is not inserted a second time", "", Table4, Table6) {
+  std::uint64_t seed = 0;
+  while (!OneMover<TestType>(seed).moves()) ++seed;
+  OneMover<TestType> mover(seed);
+  std::atomic<std::uint64_t> doubled{0}, refused{0};
+  std::atomic<bool> done{false};
+  run_in_threads([&](unsigned thread) {
+    if (thread == 0) {
+      for (std::uint64_t i = 0; i < 50'000; ++i) mover.visit(i * 7);
+      done.store(true, std::memory_order_relaxed);
+    }
+    while (!done.load(std::memory_order_relaxed)) {
+      const auto outcome = mover.insert(1, mover.confirmed).outcome;
+      if (outcome == TestType::Outcome::inserted) ++doubled;
+      if (outcome == TestType::Outcome::full) ++refused;
+    }
+  });
+  CHECK(doubled == 0);
   CHECK(refused == 0);
 }

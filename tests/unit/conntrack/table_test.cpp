@@ -201,6 +201,59 @@ TEMPLATE_TEST_CASE("a key is at home, or its home says that it may be elsewhere"
   CHECK(at_home > 4000);
 }
 
+TEMPLATE_TEST_CASE("a table makes room around entries whose workers have lost their cores", "", Table4,
+                   Table6) {
+  TestType table(20'000, 1);
+  Patience fresh;
+  const auto four_in_five = table.capacity() * 4 / 5;
+  std::uint64_t refused = 0;
+  for (std::uint64_t i = 0; i < four_in_five; ++i) {
+    const auto insertion = table.insert(key(i), table.hash(key(i)), confirmed, 1, fresh);
+    if (insertion.outcome != TestType::Outcome::inserted) ++refused;
+    // One in eight was about to be moved, one in eight to be removed.
+    const auto& slot = insertion.slot;
+    if (!slot || i % 8 > 1) continue;
+    auto gone = confirmed;
+    gone.state = State::removed;
+    const auto left = i % 8 == 0 ? slot.packed.freeze() : slot.packed.with(gone);
+    slot.line->entry[slot.way].store(left.word(), std::memory_order_relaxed);
+  }
+  CHECK(refused == 0);
+}
+
+TEST_CASE("a newcomer does not wait for ever for another that has lost its core") {
+  for (const unsigned stuck : {0U, 1U}) {
+    Table4 table(1000, 1);
+    auto& line = *table.insert(key(1), table.hash(key(1)), confirmed, 1, patience).slot.line;
+    table.sweep(
+        0, table.line_count(), 1, [](std::uint8_t, const Entry&, std::uint32_t) { return true; },
+        [](const Entry&) {});
+    const Tag announced(key(1).ports_protocol, Tag::Status::tentative, 7);
+    line.tag[stuck].store(announced.word(), std::memory_order_relaxed);
+    const auto insertion = table.insert(key(1), table.hash(key(1)), confirmed, 1, patience);
+    CHECK(insertion.outcome == Table4::Outcome::inserted);
+    // So that the other finds out.
+    CHECK(line.tag[stuck].load(std::memory_order_relaxed) == announced.with(Tag::Status::busy).word());
+  }
+}
+
+TEMPLATE_TEST_CASE("a table known to be full lets unconfirmed entries go, wherever they are", "", Table4,
+                   Table6) {
+  TestType table(8, 1);
+  Patience exhausted;
+  for (std::uint64_t i = 0; i < 8; ++i)
+    table.insert(key(i), table.hash(key(i)), i == 0 ? Entry{7, 0, 0, State::syn} : confirmed, 1, exhausted);
+  REQUIRE(count(table) == 8);
+  while (exhausted.worth_it(1)) exhausted.failed();
+  const auto inserted = table.insert(key(9), table.hash(key(9)), confirmed, 1, exhausted);
+  CHECK(inserted.outcome == TestType::Outcome::inserted);
+  REQUIRE(inserted.evicted.has_value());
+  CHECK(inserted.evicted->target == 7);
+  CHECK(table.find(key(9), table.hash(key(9))));
+  CHECK(table.insert(key(10), table.hash(key(10)), confirmed, 1, exhausted).outcome ==
+        TestType::Outcome::full);
+}
+
 TEST_CASE("patience with a full table runs out, and comes back in the next second") {
   Patience fresh;
   const auto tries_in = [&](std::uint32_t second) {
