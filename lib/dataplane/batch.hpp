@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <ranges>
 #include <span>
 
 #include <rte_mbuf.h>
@@ -23,18 +22,20 @@ class Selection {
   void add(std::uint16_t position) { positions_[count_++] = position; }
   [[nodiscard]] std::span<const std::uint16_t> positions() const { return {positions_.data(), count_}; }
   void clear() { count_ = 0; }
-  /// Those of `positions` for which `keep(position)` is true.
-  template <class Positions, class Keep>
-  void choose(const Positions& positions, Keep&& keep) {
+  /// Those of the positions below `size` for which `keep(position)` is true.
+  template <class Keep>
+  void choose(std::uint16_t size, Keep&& keep) {
     std::uint16_t kept = 0;
-    for (const std::uint16_t position : positions) {
-      positions_[kept] = position;
-      kept = static_cast<std::uint16_t>(kept + keep(position));
-    }
+    for (std::uint16_t i = 0; i < size; ++i) kept = put(i, kept, keep);
     count_ = kept;
   }
-  /// All positions of a batch of `size`.
-  static auto below(std::uint16_t size) { return std::views::iota(std::uint16_t{0}, size); }
+  /// The same of another selection's.
+  template <class Keep>
+  void choose(const Selection& from, Keep&& keep) {
+    std::uint16_t kept = 0;
+    for (const std::uint16_t i : from.positions()) kept = put(i, kept, keep);
+    count_ = kept;
+  }
   /// Takes in the positions of another selection, so that packets keep the order in which they came.
   void merge(const Selection& other) {
     const Selection mine = *this;
@@ -45,6 +46,13 @@ class Selection {
   }
 
  private:
+  /// Without a branch on what `keep` says: a position that is not kept is written over by the next one.
+  template <class Keep>
+  std::uint16_t put(std::uint16_t position, std::uint16_t at, Keep& keep) {
+    positions_[at] = position;
+    return static_cast<std::uint16_t>(at + keep(position));
+  }
+
   std::uint16_t count_ = 0;
   // Not bytes, which the compiler would think could be anything's.
   std::array<std::uint16_t, 64> positions_{};

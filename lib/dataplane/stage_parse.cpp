@@ -65,7 +65,7 @@ void parse_other(Context& context, Batch& batch, std::uint16_t i, Selection& flo
 [[gnu::noinline]] void parse_rest(Context& context, const packet::PlainParser& plain, Batch& batch,
                                   const Selection& frames) {
   Selection others;
-  batch.flows6.choose(frames.positions(), [&](std::uint16_t i) {
+  batch.flows6.choose(frames, [&](std::uint16_t i) {
     const rte_mbuf& frame = *batch.frame[i];
     if (is_plain(frame) && plain.parse6(batch.bytes[i], frame.data_len, batch.parsed[i])) [[likely]]
       return match6(context, batch, i);
@@ -89,7 +89,7 @@ void parse(Context& context, Batch& batch) {
   const bool untagged = context.in().vlan == packet::no_vlan;
   const packet::PlainParser plain(context.in().mac);
   Selection rest;
-  batch.flows4.choose(Selection::below(batch.size), [&](std::uint16_t i) {
+  batch.flows4.choose(batch.size, [&](std::uint16_t i) {
     const rte_mbuf& frame = *batch.frame[i];
     if (untagged && is_plain(frame) &&
         plain.parse4(batch.bytes[i], frame.data_len, checksum_known_good(frame), batch.parsed[i])) [[likely]]
