@@ -4,7 +4,6 @@
 #include "conntrack/entry.hpp"
 #include "frames.hpp"
 #include "packet/plain_parser.hpp"
-#include "packet/plain_parser.hpp"
 
 using namespace zonelb;
 using namespace zonelb::packet;
