@@ -7,8 +7,6 @@
 
 namespace zonelb::conntrack {
 
-inline constexpr unsigned slots_per_bucket = 4;
-
 /// Ports, protocol, what the slot is doing and how often it was used, in one word: the part of a slot that is
 /// claimed, announced, published and freed. The version grows with each claim.
 class Tag {

@@ -227,7 +227,7 @@ class Table {
 
   static std::optional<Tag> claim(const Place& place, Status status, std::uint64_t ports_protocol);
   static void give_back(const Place& place, Tag tag);
-  /// Is there no other slot in a line that might be the key's that was announced in `mine`?
+  /// Is there another slot in a line that might be of the key that was announced in `mine`?
   static bool others_like(const Line& line, const Place& mine, std::uint64_t ports_protocol);
   /// Is there no other slot at all that might be the key's?
   [[nodiscard]] bool alone(const Place& mine, std::uint64_t ports_protocol, std::uint64_t hash) const;

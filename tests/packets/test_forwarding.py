@@ -1,7 +1,7 @@
 """Whole frames, byte for byte: what comes out of zonelb for what goes in."""
 
 import pytest
-from scapy.layers.inet import ICMP
+from scapy.layers.inet import ICMP, IPOption
 from scapy.layers.inet6 import ICMPv6PacketTooBig
 
 from packets import frames as f
@@ -173,3 +173,25 @@ def test_segments_of_a_connection_follow_its_first(run):
     assert len(chosen) == len(sent)
     assert all(chosen[at] == chosen[at % 8] for at in range(len(chosen)))
     assert len(set(chosen)) > 1
+
+
+@INNER
+def test_packets_of_one_flow_keep_their_order_whatever_surrounds_them(run, ipv6):
+    """Known and new flows, frames to be read at sight and others (IP options, a tag) share bursts."""
+    options = {} if ipv6 else {"options": [IPOption(b"\x01\x01\x01\x00")]}
+
+    def numbered(flow, number):
+        unusual = {"vlan": 0} if number % 3 == 1 else {}
+        return f.udp(ipv6, source_port=41000 + flow, payload=number.to_bytes(4, "big"), **unusual,
+                     **(options if number % 3 == 2 else {}))
+
+    # A flow after the other begins, so that each burst holds known ones and new ones.
+    sent = [numbered(flow, number) for number in range(120) for flow in range(number // 8 + 1)]
+    result = run(port_flags() + service_flags(ipv6_backends=ipv6), sent)
+    assert len(result.frames) == len(sent), result.drops()
+    seen = {}
+    for frame in result.frames:
+        datagram = f.Ether(frame)[f.UDP]
+        seen.setdefault(datagram.sport, []).append(int.from_bytes(datagram.payload.load[:4], "big"))
+    assert len(seen) == 15
+    assert all(numbers == sorted(numbers) for numbers in seen.values())
