@@ -177,12 +177,13 @@ def test_segments_of_a_connection_follow_its_first(run):
 
 @INNER
 def test_packets_of_one_flow_keep_their_order_whatever_surrounds_them(run, ipv6):
-    """Known and new flows, frames to be read at sight and others (IP options, a tag) share bursts."""
+    """Known and new flows, frames to be read at sight and others (IP options, a tag) share bursts. All are long
+    enough to be read at sight."""
     options = {} if ipv6 else {"options": [IPOption(b"\x01\x01\x01\x00")]}
 
     def numbered(flow, number):
         unusual = {"vlan": 0} if number % 3 == 1 else {}
-        return f.udp(ipv6, source_port=41000 + flow, payload=number.to_bytes(4, "big"), **unusual,
+        return f.udp(ipv6, source_port=41000 + flow, payload=number.to_bytes(4, "big") + bytes(20), **unusual,
                      **(options if number % 3 == 2 else {}))
 
     # A flow after the other begins, so that each burst holds known ones and new ones.
