@@ -91,8 +91,11 @@ class OurTable {
     for (unsigned i = 0; i < count; ++i) {
       if (const auto slot = table_.find_home(burst.keys[i], burst.hashes[i])) {
         found += note(slot);
-      } else if (inserting || !table_.ends_at_home(burst.hashes[i])) {
+      } else if (!table_.ends_at_home(burst.hashes[i])) {
         table_.prefetch_rest(burst.hashes[i]);
+        burst.others[others++] = static_cast<std::uint16_t>(i);
+      } else if (inserting) {
+        table_.prefetch_near(burst.hashes[i]);
         burst.others[others++] = static_cast<std::uint16_t>(i);
       }
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "conntrack/flow_key.hpp"
@@ -59,23 +60,41 @@ class Tag {
   std::uint64_t word_ = 0;
 };
 
-/// How many entries whose home is a line live elsewhere, in one word: in the same bucket, and in their other
-/// one. A look-up that finds both zero is over after one line.
+/// Of the keys whose home is a line, those that live elsewhere, in one word: a counter for each further line
+/// where a key may be, or for each `Parts`th of the keys that may be there. A look-up goes only to lines
+/// whose counter is not zero, and is mostly over after one. No counter overflows: it has few keys, as nobody
+/// can choose their homes, and at most one more for each worker that is about to insert.
+template <unsigned Parts>
 class Elsewhere {
  public:
-  enum class Where : std::uint32_t { home = 0, near = 1, far = 1U << 16 };
+  /// What concerns a key in the word of its home.
+  constexpr Elsewhere(std::uint64_t word, std::uint64_t hash) : word_(word & counters_of(hash)) {}
 
-  explicit constexpr Elsewhere(std::uint32_t word) : word_(word) {}
-  /// What is left without one booking.
-  [[nodiscard]] constexpr Elsewhere without(Where booked) const {
-    return Elsewhere(word_ - static_cast<std::uint32_t>(booked));
+  /// What a key adds to its home's word when it lives in the line with number `candidate` (0: at home).
+  [[nodiscard]] static constexpr std::uint64_t booking(unsigned candidate, std::uint64_t hash) {
+    return candidate == 0 ? 0 : part(hash) << (candidate * bits_per_candidate);
   }
   [[nodiscard]] constexpr bool any() const { return word_ != 0; }
-  [[nodiscard]] constexpr bool near() const { return (word_ & 0xffff) != 0; }
-  [[nodiscard]] constexpr bool far() const { return word_ >> 16 != 0; }
+  /// The number of the first line where the key may be; while there are any().
+  [[nodiscard]] constexpr unsigned first() const {
+    return static_cast<unsigned>(std::countr_zero(word_)) / bits_per_candidate;
+  }
+  constexpr void drop_first() { word_ &= ~(all_of_a_candidate << (first() * bits_per_candidate)); }
 
  private:
-  std::uint32_t word_;
+  static constexpr unsigned bits = 8;
+  static constexpr unsigned bits_per_candidate = bits * Parts;
+  static constexpr std::uint64_t all_of_a_candidate = (1ULL << bits_per_candidate) - 1;
+
+  /// 1 in a key's counter for a line. The lowest bits of the hash: its lines depend on the others.
+  static constexpr std::uint64_t part(std::uint64_t hash) { return 1ULL << (hash % Parts * bits); }
+  static constexpr std::uint64_t counters_of(std::uint64_t hash) {
+    constexpr std::uint64_t one_in_each_line = ~0ULL / all_of_a_candidate;
+    constexpr std::uint64_t counter = (1ULL << bits) - 1;
+    return one_in_each_line * counter * part(hash);
+  }
+
+  std::uint64_t word_;
 };
 
 /// A cache line of whole slots.
@@ -87,8 +106,8 @@ struct alignas(64) CacheLine {
   std::atomic<std::uint64_t> address[slots][address_words];
   std::atomic<std::uint64_t> entry[slots];
   std::atomic<std::uint32_t> seen[slots];
-  /// An Elsewhere.
-  std::atomic<std::uint32_t> elsewhere;
+  /// An Elsewhere<slots>.
+  std::atomic<std::uint64_t> elsewhere;
 };
 
 /// IPv4: two slots of 32 bytes. IPv6: one of 64.

@@ -35,20 +35,29 @@ Table<Line>::Table(std::uint64_t capacity, std::uint64_t seed)
   for (auto& word : seeds_) word = random();
 }
 
+/// What an entry in `line` adds to its home's word.
+template <class Line>
+std::uint64_t Table<Line>::booking(const Line* line, const Line* home, std::uint64_t hash) const {
+  if (line == home) return 0;
+  const bool near = same_bucket(line, home);
+  const auto number = position(line) ^ position(near ? home : far(hash, home));
+  return Elsewhere<Line::slots>::booking(near ? number : lines_per_bucket + number, hash);
+}
+
 template <class Line>
 void Table<Line>::book(const Line* line, std::uint64_t hash) const {
-  Line* of = home(hash);
-  const auto booked = static_cast<std::uint32_t>(where(line, of));
+  Line* const first = home(hash);
+  const auto booked = booking(line, first, hash);
   // seq_cst: see alone()
-  if (booked != 0) of->elsewhere.fetch_add(booked, std::memory_order_seq_cst);
+  if (booked != 0) first->elsewhere.fetch_add(booked, std::memory_order_seq_cst);
 }
 
 template <class Line>
 void Table<Line>::unbook(const Line* line, std::uint64_t hash) const {
-  Line* of = home(hash);
-  const auto booked = static_cast<std::uint32_t>(where(line, of));
+  Line* const first = home(hash);
+  const auto booked = booking(line, first, hash);
   // release: who no longer sees the booking no longer sees the entry
-  if (booked != 0) of->elsewhere.fetch_sub(booked, std::memory_order_release);
+  if (booked != 0) first->elsewhere.fetch_sub(booked, std::memory_order_release);
 }
 
 template <class Line>

@@ -105,12 +105,13 @@ class Table {
   /// Is a key that is not at home nowhere?
   [[nodiscard]] bool ends_at_home(std::uint64_t hash) const {
     // relaxed: only a hint; insert() looks again
-    return !Elsewhere(home(hash)->elsewhere.load(std::memory_order_relaxed)).any();
+    return !elsewhere(*home(hash), hash, std::memory_order_relaxed).any();
   }
-  /// Sends for the other lines where the key may be, if any, and for the one that a new key would go to.
+  /// Sends for what find_rest() looks at.
   void prefetch_rest(std::uint64_t hash) const;
-  /// Before insert(), when a key has not been found: sends for the lines of its other bucket if it needs
-  /// them. `patience`: insert()'s.
+  // In front of insert(), for keys that are nowhere, in two steps again: sends for the rest of its bucket,
+  // and then for its other bucket, if the key needs them. `patience`: insert()'s.
+  void prefetch_near(std::uint64_t hash) const;
   void prefetch_insertion(std::uint64_t hash, const Patience& patience = Patience()) const;
   /// Makes an entry unless the key has one; meant for keys that have just been looked for in vain. When no
   /// room can be made, the oldest unconfirmed entry near by goes.
@@ -149,7 +150,6 @@ class Table {
 
  private:
   using Status = Tag::Status;
-  using Where = Elsewhere::Where;
 
   struct Place {
     Line* line = nullptr;
@@ -166,12 +166,19 @@ class Table {
   /// The first line of a key's other bucket to be tried; `home` is its home.
   [[nodiscard]] Line* far(std::uint64_t hash, const Line* home) const;
   [[nodiscard]] Candidates candidates(std::uint64_t hash) const;
-  /// The line with number `i` in a bucket, counted from the one that is tried first. (Buckets lie at
-  /// multiples of their size, as the table begins with a page.)
+  /// The position of a line in its bucket. (Buckets lie at multiples of their size, as the table begins with
+  /// a page.)
+  [[nodiscard]] static unsigned position(const Line* line) {
+    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(line) / sizeof(Line)) % lines_per_bucket;
+  }
+  /// The line with number `i` in a bucket, counted from the one that is tried first.
   [[nodiscard]] static Line* sibling(Line* first, unsigned i) {
-    const auto at =
-        static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(first) / sizeof(Line)) % lines_per_bucket;
+    const auto at = position(first);
     return first + (static_cast<int>(at ^ i) - static_cast<int>(at));
+  }
+  /// A key's candidate with number `i`; `home` is the first.
+  [[nodiscard]] Line* candidate(std::uint64_t hash, Line* home, unsigned i) const {
+    return i < lines_per_bucket ? sibling(home, i) : sibling(far(hash, home), i - lines_per_bucket);
   }
   [[nodiscard]] static bool same_bucket(const Line* a, const Line* b) {
     constexpr auto bucket_size = lines_per_bucket * sizeof(Line);
@@ -182,7 +189,10 @@ class Table {
   /// is gone.
   void book(const Line* line, std::uint64_t hash) const;
   void unbook(const Line* line, std::uint64_t hash) const;
-  static Where where(const Line* line, const Line* home);
+  [[nodiscard]] std::uint64_t booking(const Line* line, const Line* home, std::uint64_t hash) const;
+  static Elsewhere<Line::slots> elsewhere(const Line& home, std::uint64_t hash, std::memory_order order) {
+    return {home.elsewhere.load(order), hash};
+  }
 
   /// What is to be inserted, and when.
   struct Newcomer {

@@ -24,12 +24,6 @@ auto Table<Line>::free_in_bucket(Line* first) -> Place {
   return {};
 }
 
-template <class Line>
-auto Table<Line>::where(const Line* line, const Line* home) -> Where {
-  if (line == home) return Where::home;
-  return same_bucket(line, home) ? Where::near : Where::far;
-}
-
 /// Makes an empty slot ours; the tag it then has. Nothing: somebody was faster.
 template <class Line>
 std::optional<Tag> Table<Line>::claim(const Place& place, Status status, std::uint64_t ports_protocol) {
@@ -60,16 +54,10 @@ bool Table<Line>::alone(const Place& mine, std::uint64_t ports_protocol, std::ui
   // acquire: a move that is counted already is seen below in its new place, booking and all
   const auto moves = moves_.load(std::memory_order_acquire);
   if (others_like(*first, mine, ports_protocol)) return false;
-  const auto elsewhere =
-      Elsewhere(first->elsewhere.load(std::memory_order_seq_cst)).without(where(mine.line, first));
-  if (elsewhere.near())
-    for (unsigned i = 1; i < lines_per_bucket; ++i)
-      if (others_like(*sibling(first, i), mine, ports_protocol)) return false;
-  if (elsewhere.far()) {
-    Line* const second = far(hash, first);
-    for (unsigned i = 0; i < lines_per_bucket; ++i)
-      if (others_like(*sibling(second, i), mine, ports_protocol)) return false;
-  }
+  const auto own = booking(mine.line, first, hash);
+  const auto word = first->elsewhere.load(std::memory_order_seq_cst) - own;
+  for (Elsewhere<Line::slots> there(word, hash); there.any(); there.drop_first())
+    if (others_like(*candidate(hash, first, there.first()), mine, ports_protocol)) return false;
   // relaxed: the loads before it acquire. Who missed an entry because it has left its old place sees it
   // counted.
   return moves == moves_.load(std::memory_order_relaxed);

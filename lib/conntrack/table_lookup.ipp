@@ -55,11 +55,15 @@ template <class Line>
 void Table<Line>::prefetch_rest(std::uint64_t hash) const {
   Line* const first = home(hash);
   // relaxed: only a hint
-  const Elsewhere elsewhere(first->elsewhere.load(std::memory_order_relaxed));
-  const bool full = free_ways(*first) == 0;
-  if (!elsewhere.any() && !full) return;
+  for (auto there = elsewhere(*first, hash, std::memory_order_relaxed); there.any(); there.drop_first())
+    prefetch_line(candidate(hash, first, there.first()));
+}
+
+template <class Line>
+void Table<Line>::prefetch_near(std::uint64_t hash) const {
+  Line* const first = home(hash);
+  if (free_ways(*first) != 0) return;
   for (unsigned i = 1; i < lines_per_bucket; ++i) prefetch_line(sibling(first, i));
-  if (elsewhere.far()) prefetch_bucket(far(hash, first));
 }
 
 template <class Line>
@@ -144,13 +148,10 @@ template <class Line>
 
 template <class Line>
 auto Table<Line>::find_rest(const FlowKey& key, std::uint64_t hash) const -> Slot {
+  Line* const first = home(hash);
   // acquire: an entry that was booked before we looked at its home is found where it is booked
-  const Elsewhere elsewhere(home(hash)->elsewhere.load(std::memory_order_acquire));
-  if (!elsewhere.any()) return {};
-  const auto lines = candidates(hash);
-  const auto end = elsewhere.far() ? lines.size() : lines_per_bucket;
-  for (unsigned i = elsewhere.near() ? 1 : lines_per_bucket; i < end; ++i)
-    if (const Slot slot = look(*lines[i], key)) return slot;
+  for (auto there = elsewhere(*first, hash, std::memory_order_acquire); there.any(); there.drop_first())
+    if (const Slot slot = look(*candidate(hash, first, there.first()), key)) return slot;
   return {};
 }
 

@@ -217,8 +217,13 @@ class Tracker {
   /// A flow that is not at home.
   [[gnu::noinline]] void track_missing(std::uint16_t i) {
     const std::uint64_t hash = batch_.hash[i];
-    table_.prefetch_rest(hash);
-    (table_.ends_at_home(hash) ? fresh_ : others_).add(i);
+    if (table_.ends_at_home(hash)) {
+      table_.prefetch_near(hash);
+      fresh_.add(i);
+    } else {
+      table_.prefetch_rest(hash);
+      others_.add(i);
+    }
   }
 
   /// A flow whose connection changes.

@@ -26,6 +26,26 @@ TEST_CASE("a tag keeps key, status and version apart") {
   CHECK_FALSE(tag.with(Tag::Status::valid).shows(0xfffffffffeULL));
 }
 
+TEMPLATE_TEST_CASE_SIG("a home knows which lines have keys, apart for each part of them", "",
+                       ((unsigned parts), parts), 1, 2) {
+  using There = Elsewhere<parts>;
+  constexpr unsigned lines = 8 / parts;
+  CHECK(There::booking(0, 1) == 0);
+  std::uint64_t word = 0;
+  for (std::uint64_t hash = 0; hash < parts; ++hash)
+    for (unsigned line = 1; line < lines; ++line) word += There::booking(line, hash);
+  for (std::uint64_t hash = 0; hash < parts; ++hash) {
+    There there(word, hash);
+    for (unsigned line = 1; line < lines; ++line, there.drop_first()) {
+      REQUIRE(there.any());
+      REQUIRE(there.first() == line);
+      const auto others = word - There::booking(line, hash);
+      for (There left(others, hash); left.any(); left.drop_first()) REQUIRE(left.first() != line);
+    }
+    CHECK_FALSE(there.any());
+  }
+}
+
 TEST_CASE("TCP states seen from the client's side") {
   using namespace tcp_flag;
   CHECK(first_state(syn) == State::syn);
