@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 Renderer::Renderer() : thread_([this] { run(); }) {}
 
 Renderer::~Renderer() {
-  io_.stop();
+  stop();
   thread_.join();
 }
 

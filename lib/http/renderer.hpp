@@ -15,10 +15,13 @@ namespace zonelb::http {
 class Renderer {
  public:
   Renderer();
-  /// Waits for the rendering that is under way; those that wait are abandoned.
+  /// Waits for the rendering that is under way.
   ~Renderer();
   Renderer(const Renderer&) = delete;
   Renderer& operator=(const Renderer&) = delete;
+
+  /// Begins no rendering any more; those that wait are forgotten.
+  void stop() { io_.stop(); }
 
   /// What `rendering` returns; what it throws becomes a 500. The caller goes on on its own executor.
   boost::asio::awaitable<Response> render(Rendering rendering);

@@ -103,6 +103,7 @@ Server::Server(asio::io_context& io, Handler handler, Limits limits)
     : io_(io), handler_(std::move(handler)), limits_(limits) {}
 
 Server::~Server() {
+  renderer_.stop();
   for (const auto& listener : listeners_) listener->close();
 }
 
