@@ -102,6 +102,8 @@ class Table {
   /// What is found at home may be State::removed already.
   [[nodiscard]] Slot find_home(const FlowKey& key, std::uint64_t hash) const;
   [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash) const;
+  /// Of the entry that its home most probably has for a key; any number when it has none. To send for memory.
+  [[nodiscard]] std::uint32_t probable_target(const FlowKey& key, std::uint64_t hash) const;
   /// Is a key that is not at home nowhere?
   [[nodiscard]] bool ends_at_home(std::uint64_t hash) const {
     // relaxed: only a hint; insert() looks again

@@ -147,6 +147,15 @@ template <class Line>
 }
 
 template <class Line>
+std::uint32_t Table<Line>::probable_target(const FlowKey& key, std::uint64_t hash) const {
+  const Line& line = *home(hash);
+  // relaxed, both: a hint
+  const Tag first(line.tag[0].load(std::memory_order_relaxed));
+  const unsigned way = Line::slots == 2 && !first.is_like(key.ports_protocol) ? 1 : 0;
+  return PackedEntry(line.entry[way].load(std::memory_order_relaxed)).target();
+}
+
+template <class Line>
 auto Table<Line>::find_rest(const FlowKey& key, std::uint64_t hash) const -> Slot {
   Line* const first = home(hash);
   // acquire: an entry that was booked before we looked at its home is found where it is booked

@@ -1,7 +1,6 @@
 #include "dataplane/stage_track.hpp"
 
-#include <optional>
-
+#include "dataplane/placement.hpp"
 #include "dataplane/stage_forward.hpp"
 
 namespace zonelb::dataplane {
@@ -14,6 +13,9 @@ using packet::DropReason;
 
 /// Races with other workers over one connection that we take part in before we forward without an entry.
 constexpr unsigned max_rounds = 4;
+
+/// So many targets are in a core's first cache all the time.
+constexpr std::size_t few_targets = 128;
 
 /// One flow of the batch.
 struct Flow {
@@ -36,60 +38,8 @@ conntrack::Patience& patience(Context& context, const conntrack::Table6&) {
   return context.patience6;
 }
 
-std::span<const std::uint8_t> addresses_of(const packet::Parsed& parsed) {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(parsed.key.addresses.data());
-  return {bytes, parsed.kind == packet::Kind::flow4 ? std::size_t{8} : std::size_t{32}};
-}
-
-policy::ClientClass client_of(const policy::ZoneMap& zones, const packet::Parsed& parsed) {
-  const auto addresses = addresses_of(parsed);
-  if (parsed.kind == packet::Kind::flow4)
-    return zones.find4(net::be32::from_raw(static_cast<std::uint32_t>(parsed.key.addresses[0])));
-  net::IpAddress::Bytes source;
-  std::memcpy(source.data(), addresses.data(), source.size());
-  return zones.find(net::IpAddress::v6(source));
-}
-
-std::uint64_t flow_hash(config::SessionAffinity affinity, const packet::Parsed& parsed) {
-  const auto& key = parsed.key;
-  return policy::flow_hash(affinity, addresses_of(parsed), key.protocol(),
-                           static_cast<std::uint32_t>(key.ports_protocol));
-}
-
-/// Where the plan sends a new connection.
-struct Placement {
-  Entry entry;
-  policy::Choice choice = policy::Choice::off;
-};
-
-/// A new connection's backend, or why it gets none.
-std::optional<DropReason> place(const Context& context, const Flow& flow, Placement& placement) {
-  const Snapshot& snapshot = *context.snapshot;
-  if (!snapshot.plans[flow.rule.service]) return DropReason::starting;
-  const Service& service = snapshot.layout->services[flow.rule.service];
-  const auto client = client_of(snapshot.layout->zones, flow.parsed);
-  if (client.other_region && !flow.rule.allow_global_access) return DropReason::other_region;
-  const auto& plan = snapshot.plans[flow.rule.service]->by_zone[client.zone];
-  if (!plan.table) return DropReason::no_backend;
-  const TargetId target = service.targets[plan.table->pick(flow_hash(service.affinity, flow.parsed))];
-  placement.entry = {target, snapshot.targets[target].epoch[flow.tcp() ? 1 : 0], client.zone,
-                     conntrack::first_state(flow.parsed.tcp_flags)};
-  placement.choice = plan.choice;
-  return std::nullopt;
-}
-
 void count_ended(Context& context, const Entry& entry) {
   if (entry.target < context.block->ended.size()) context.block->ended[entry.target].add(1);
-}
-
-void count_placed(Context& context, const Flow& flow, const Placement& placement) {
-  const Snapshot& snapshot = *context.snapshot;
-  const Service& service = snapshot.layout->services[flow.rule.service];
-  const std::size_t member = snapshot.targets[placement.entry.target].member;
-  const std::size_t index =
-      (member * snapshot.zone_count() + placement.entry.client_zone) * policy::choice_count +
-      static_cast<std::size_t>(placement.choice);
-  context.block->choices[service.first_choice + index].add(1);
 }
 
 /// Is it still for the entry's backend to serve this flow? A SYN after the handshake, and an entry whose
@@ -130,7 +80,7 @@ Entry record(Context& context, const Flow& flow, const Placement& placement, Tab
         Table::touch(slot, context.now);
         count_ended(context, old);
         context.block->begun[placement.entry.target].add(1);
-        count_placed(context, flow, placement);
+        count_placed(context, flow.rule, placement);
         return placement.entry;
       }
     } else {
@@ -145,7 +95,7 @@ Entry record(Context& context, const Flow& flow, const Placement& placement, Tab
       if (insertion.outcome == Table::Outcome::inserted) {
         context.counters.entries_made.add(1);
         context.block->begun[placement.entry.target].add(1);
-        count_placed(context, flow, placement);
+        count_placed(context, flow.rule, placement);
         return placement.entry;
       }
       slot = insertion.slot;
@@ -155,7 +105,7 @@ Entry record(Context& context, const Flow& flow, const Placement& placement, Tab
   // Without an entry each packet comes here; what opens a connection is counted once.
   if (flow.opens() || !flow.tcp()) {
     context.counters.untracked.add(1);
-    count_placed(context, flow, placement);
+    count_placed(context, flow.rule, placement);
   }
   return placement.entry;
 }
@@ -175,6 +125,7 @@ class Tracker {
 
   void track(const Selection& flows) {
     const std::uint32_t now = context_.now;
+    if (targets_.size() > few_targets) prefetch_targets(flows);
     for (const std::uint16_t i : flows.positions()) {
       const Flow flow{batch_.parsed[i], rules_[batch_.rule[i]], batch_.hash[i]};
       const auto slot = table_.find_home(flow.parsed.key, flow.hash);
@@ -192,10 +143,19 @@ class Tracker {
     }
     if (!others_.positions().empty()) track_others();
     if (!fresh_.positions().empty()) begin_connections();
+    forwarder_.finish();
   }
 
  private:
   using Slot = typename Table::Slot;
+
+  /// In a loop of its own, so that the batch waits for many of them at once.
+  [[gnu::noinline]] void prefetch_targets(const Selection& flows) const {
+    for (const std::uint16_t i : flows.positions()) {
+      const auto target = table_.probable_target(batch_.parsed[i].key, batch_.hash[i]);
+      if (target < targets_.size()) conntrack::prefetch_line(&targets_[target]);
+    }
+  }
 
   /// The target when nothing about the connection changes but its time: it is confirmed, goes on, and its
   /// backend is still its own. Else null.
@@ -255,6 +215,7 @@ class Tracker {
   void begin_connections() {
     for (const std::uint16_t i : fresh_.positions())
       table_.prefetch_insertion(batch_.hash[i], patience(context_, table_));
+    if (targets_.size() > few_targets) prefetch_placements(context_, batch_, fresh_);
     for (const std::uint16_t i : fresh_.positions())
       begin_connection(i, flow_at(context_, batch_, i), Slot{});
   }
@@ -262,7 +223,7 @@ class Tracker {
   /// Sends a new connection where the plan says, or drops it. `slot`: of an entry that it replaces.
   void begin_connection(std::uint16_t i, const Flow& flow, Slot slot) {
     Placement placement;
-    if (const auto refusal = place(context_, flow, placement)) [[unlikely]]
+    if (const auto refusal = place(context_, flow.parsed, flow.rule, placement)) [[unlikely]]
       return refuse(i, flow, *refusal);
     send_to(i, record(context_, flow, placement, table_, slot));
   }

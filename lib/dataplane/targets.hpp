@@ -33,8 +33,8 @@ struct alignas(64) Target {
   bool keep_vlan = true;
   /// Is the next hop known?
   bool resolved = false;
-  /// IP packets of up to so many bytes, in untagged frames, need nothing but other MAC addresses; set by
-  /// Targets.
+  /// IP packets of up to so many bytes need nothing but other MAC addresses, unless their frames' tags have
+  /// been taken off; set by Targets.
   std::uint16_t direct_mtu = 0;
   /// Connections placed in an earlier epoch have been ended (semantics.md section 5). By is_tcp. Valid for
   /// every number, in use or not.

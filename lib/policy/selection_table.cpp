@@ -44,6 +44,7 @@ SelectionTable::SelectionTable(std::vector<Contender> contenders, std::size_t ex
   } else {
     first_ = std::make_shared<const MaglevTable>(contenders_, slots_for(expected));
   }
+  first_slots_ = first_->slots();
 }
 
 void SelectionTable::deal(std::size_t groups, const SelectionTable* earlier) {

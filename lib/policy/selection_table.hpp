@@ -22,9 +22,13 @@ class SelectionTable {
   SelectionTable(std::vector<Contender> contenders, std::size_t expected, const SelectionTable* earlier);
 
   [[nodiscard]] std::uint16_t pick(std::uint64_t hash) const {
-    const auto first = first_->pick(hash);
+    const auto first = first_slots_[MaglevTable::index(hash, first_slots_.size())];
     // The first table has looked at the upper half of the hash.
     return groups_.empty() ? first : groups_[first].table->pick(hash << 32);
+  }
+  /// Sends for the memory that pick() begins with.
+  void prefetch(std::uint64_t hash) const {
+    __builtin_prefetch(&first_slots_[MaglevTable::index(hash, first_slots_.size())]);
   }
 
   /// Would the same arguments make this very table?
@@ -58,6 +62,8 @@ class SelectionTable {
   std::size_t expected_;
   std::vector<Contender> contenders_;
   Part first_;
+  /// Those of first_, a pointer nearer.
+  std::span<const std::uint16_t> first_slots_;
   std::vector<Group> groups_;
 };
 

@@ -64,9 +64,15 @@ def from_client(template, address, port):
     return bytes(frame)
 
 
-def redirected(frame, mac):
+def redirected(frame, mac, own_mac=OWN_MAC):
     """L2_DSR: the MAC addresses change, nothing else."""
-    return mac_bytes(mac) + mac_bytes(OWN_MAC) + frame[12:]
+    return mac_bytes(mac) + mac_bytes(own_mac) + frame[12:]
+
+
+def tagged(frame, vlan):
+    """The same frame in another VLAN."""
+    rest = frame[16:] if frame[12:14] == b"\x81\x00" else frame[12:]
+    return frame[:12] + struct.pack("!HH", 0x8100, vlan) + rest
 
 
 def mac_bytes(mac):
@@ -116,14 +122,14 @@ def vxlan(frame, mac, destination, actual, vlan=None, vni=VNI, port=VXLAN_PORT):
     return bytes(raw(_outer(frame, mac, destination, 17, actual, vlan) / outer_udp / Raw(header + ethernet + packet)))
 
 
-def is_own_chatter(frame):
+def is_own_chatter(frame, own_mac=OWN_MAC):
     """What zonelb sends by itself: announcements of its addresses and questions for neighbours."""
     ip_at = 18 if frame[12:14] == b"\x81\x00" else 14
     kind = frame[ip_at - 2:ip_at]
     if kind != b"\x08\x06" and (kind != b"\x86\xdd" or frame[ip_at + 6] != 58):
         return False  # neither ARP nor ICMPv6: most frames, and scapy is slow
     packet = Ether(frame)
-    if packet.src != OWN_MAC:
+    if packet.src != own_mac:
         return False
     if ARP in packet:
         return packet[ARP].op == 1 or packet[ARP].psrc == packet[ARP].pdst

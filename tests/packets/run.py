@@ -68,7 +68,8 @@ class Runner:
     def eal(self, inputs, output=None, infinite=False, eal="-l 0-1"):
         files = "".join(f",rx_pcap={path}" for path in inputs)
         files += f",tx_pcap={output}" if output else ""
-        return f"{EAL} {eal} --vdev={PORT}{files}" + (",infinite_rx=1" if infinite else "")
+        files += ",infinite_rx=1" if infinite else ""
+        return f"{EAL} --vdev={PORT}{files} {eal}"  # the first of pcap ports has OWN_MAC
 
     def __call__(self, flags, frames, eal="-l 0-1"):
         taken, given = f"{self.folder}/in.pcap", f"{self.folder}/out.pcap"

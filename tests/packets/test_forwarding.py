@@ -4,8 +4,10 @@ import pytest
 from scapy.layers.inet import ICMP, IPOption
 from scapy.layers.inet6 import ICMPv6PacketTooBig
 
+from lab.flags import Flags
+
 from packets import frames as f
-from packets.pcap import write_pcap
+from packets.pcap import read_pcap, write_pcap
 from packets.run import backend_address, backend_mac, decoder_complaints, port_flags, service_flags
 
 VLANS = [None, 100]
@@ -50,6 +52,48 @@ def test_a_port_without_vlan_leaves_each_frame_in_its_own(run, ipv6):
     sent = client_frames(ipv6, vlan=7) + client_frames(ipv6, vlan=8) + client_frames(ipv6)
     result = run(port_flags() + service_flags(), sent)
     assert result.frames == [f.redirected(frame, backend_mac(1)) for frame in sent]
+
+
+SECOND_MAC = "02:70:63:61:70:01"
+
+
+def through_two_ports(run, sent, mtu=1500, second_mtu=1500, vlan=None):
+    """What comes out of a second port, behind which the only backend is, and all else."""
+    silent, given = f"{run.folder}/silent.pcap", f"{run.folder}/second.pcap"
+    write_pcap(silent, [])
+    flags = (port_flags(mtu=mtu) + service_flags(backends=0)
+             + Flags().port(name="net_pcap1", address="10.5.0.2/16", mtu=second_mtu, vlan=vlan)
+             .backend(service="s", name="b", zone="zone-a", address="10.5.0.7", mac=backend_mac(7)))
+    result = run(flags, sent, eal=f"-l 0-1 --vdev=net_pcap1,rx_pcap={silent},tx_pcap={given}")
+    return [frame for frame in read_pcap(given) if not f.is_own_chatter(frame, SECOND_MAC)], result
+
+
+@INNER
+@pytest.mark.parametrize("came_in, port_vlan, leaves_in", [(None, 100, 100), (7, 100, 100), (7, None, 7)])
+def test_a_frame_leaves_by_another_port_with_the_tag_of_that_port(run, ipv6, came_in, port_vlan, leaves_in):
+    sent = client_frames(ipv6, came_in)
+    received, result = through_two_ports(run, sent, vlan=port_vlan)
+    assert received == [f.redirected(f.tagged(frame, leaves_in), backend_mac(7), SECOND_MAC) for frame in sent]
+    assert (result.frames, result.drops()) == ([], {})
+
+
+@INNER
+def test_who_sends_too_much_for_the_other_port_is_told(run, ipv6):
+    """In a known connection: its packets are looked at least."""
+    small = [f.tcp(ipv6, flags=flags) for flags in ("S", "A", "A")]
+    if ipv6:
+        fits, large = (f.of_length(14 + length, lambda payload: f.tcp(True, flags="PA", payload=payload))
+                       for length in (1400, 1401))
+    else:
+        fits, large = (f.of_length(14 + length, lambda payload: bytes(f.raw(
+            f.ether() / f.ip(flags="DF") / f.TCP(sport=40000, dport=80, flags="PA") / f.Raw(payload))))
+            for length in (1400, 1401))
+    sent = [*small, large, fits]
+    received, result = through_two_ports(run, sent, mtu=9000, second_mtu=1400)
+    assert received == [f.redirected(frame, backend_mac(7), SECOND_MAC) for frame in (*small, fits)]
+    assert result.drops() == {"too_big": 1}
+    answer, = map(f.Ether, result.frames)
+    assert answer[ICMPv6PacketTooBig].mtu == 1400 if ipv6 else answer[ICMP].nexthopmtu == 1400
 
 
 @INNER

@@ -76,8 +76,10 @@ class RingPort {
   RingPort(const RingPort&) = delete;
   RingPort& operator=(const RingPort&) = delete;
 
-  /// A client's SYN to the service, in a buffer with `headroom` bytes in front.
-  void receive_syn(std::uint16_t client_port, unsigned headroom = RTE_PKTMBUF_HEADROOM) {
+  /// A client's SYN to the service, in a buffer with `headroom` bytes in front. `stripped_vlan`: of the tag
+  /// that the NIC has taken off; 0: there was none.
+  void receive_syn(std::uint16_t client_port, unsigned headroom = RTE_PKTMBUF_HEADROOM,
+                   std::uint16_t stripped_vlan = 0) {
     auto bytes = packet::testing::bytes(
         {packet::testing::macs, "0800", packet::testing::ipv4_tcp, packet::testing::tcp_syn});
     std::ranges::copy(port_->view().mac.bytes(), bytes.begin());
@@ -85,11 +87,25 @@ class RingPort {
     bytes[35] = static_cast<std::uint8_t>(client_port);
     rte_mbuf* frame = rte_pktmbuf_alloc(pool_.get());
     frame->data_off = static_cast<std::uint16_t>(headroom);
+    if (stripped_vlan != 0) {
+      frame->vlan_tci = stripped_vlan;
+      frame->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+    }
     std::memcpy(rte_pktmbuf_append(frame, static_cast<std::uint16_t>(bytes.size())), bytes.data(),
                 bytes.size());
     rte_ring_enqueue(in_.get(), frame);
   }
   [[nodiscard]] unsigned sent() const { return rte_ring_count(out_.get()); }
+  /// The first frame that went out; empty: there is none.
+  std::vector<std::uint8_t> take() {
+    void* taken = nullptr;
+    if (rte_ring_dequeue(out_.get(), &taken) != 0) return {};
+    auto* frame = static_cast<rte_mbuf*>(taken);
+    const auto* bytes = rte_pktmbuf_mtod(frame, const std::uint8_t*);
+    std::vector<std::uint8_t> copy(bytes, bytes + rte_pktmbuf_pkt_len(frame));
+    rte_pktmbuf_free(frame);
+    return copy;
+  }
   /// Buffers that are neither free nor on their way in or out.
   [[nodiscard]] unsigned lost() const {
     return rte_mempool_in_use_count(pool_.get()) - rte_ring_count(in_.get()) - sent();

@@ -90,3 +90,17 @@ TEST_CASE("without a port that leads to the backend a packet is dropped as no_ro
   CHECK(ring.sent() == 0);
   CHECK(ring.lost() == 0);
 }
+
+TEST_CASE("a tag that the NIC has taken off is on the frame that leaves, for known connections too") {
+  need_eal();
+  RingPort ring(64);
+  const RunningWorker worker(ring, snapshot_for(ring, ""));
+  for (unsigned packet = 0; packet < 3; ++packet) {
+    ring.receive_syn(20'000, RTE_PKTMBUF_HEADROOM, 7);
+    CHECK(comes_true([&] { return ring.sent() == 1; }));
+    const auto frame = ring.take();
+    REQUIRE(frame.size() == 58);
+    CHECK(std::vector<std::uint8_t>(frame.begin() + 12, frame.begin() + 18) ==
+          packet::testing::bytes({"8100", "0007", "0800"}));
+  }
+}

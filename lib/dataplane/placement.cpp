@@ -1,0 +1,118 @@
+#include "dataplane/placement.hpp"
+
+#include <cstring>
+
+namespace zonelb::dataplane {
+namespace {
+
+std::span<const std::uint8_t> addresses_of(const packet::Parsed& parsed) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(parsed.key.addresses.data());
+  return {bytes, parsed.kind == packet::Kind::flow4 ? std::size_t{8} : std::size_t{32}};
+}
+
+policy::ClientClass client_of(const policy::ZoneMap& zones, const packet::Parsed& parsed) {
+  if (parsed.kind == packet::Kind::flow4)
+    return zones.find4(net::be32::from_raw(static_cast<std::uint32_t>(parsed.key.addresses[0])));
+  net::IpAddress::Bytes source;
+  std::memcpy(source.data(), parsed.key.addresses.data(), source.size());
+  return zones.find(net::IpAddress::v6(source));
+}
+
+std::uint64_t flow_hash(config::SessionAffinity affinity, const packet::Parsed& parsed) {
+  const auto& key = parsed.key;
+  return policy::flow_hash(affinity, addresses_of(parsed), key.protocol(),
+                           static_cast<std::uint32_t>(key.ports_protocol));
+}
+
+TargetId pick(const Service& service, const policy::SelectionTable& table, const packet::Parsed& parsed) {
+  return service.targets[table.pick(flow_hash(service.affinity, parsed))];
+}
+
+Counter& choice_counter(const Context& context, const Service& service, std::size_t member,
+                        std::size_t client_zone, policy::Choice choice) {
+  const std::size_t index = (member * context.snapshot->zone_count() + client_zone) * policy::choice_count +
+                            static_cast<std::size_t>(choice);
+  return context.block->choices[service.first_choice + index];
+}
+
+}  // namespace
+
+std::optional<packet::DropReason> place(const Context& context, const packet::Parsed& parsed,
+                                        const Rule& rule, Placement& placement) {
+  using packet::DropReason;
+  const Snapshot& snapshot = *context.snapshot;
+  const auto* service_plan = snapshot.plans[rule.service].get();
+  if (service_plan == nullptr) return DropReason::starting;
+  const auto client = client_of(snapshot.layout->zones, parsed);
+  if (client.other_region && !rule.allow_global_access) return DropReason::other_region;
+  const auto& plan = service_plan->by_zone[client.zone];
+  if (!plan.table) return DropReason::no_backend;
+  const TargetId target = pick(snapshot.layout->services[rule.service], *plan.table, parsed);
+  const bool tcp = parsed.key.protocol() == packet::ip_protocol::tcp;
+  placement.entry = {target, snapshot.targets[target].epoch[tcp ? 1 : 0], client.zone,
+                     conntrack::first_state(parsed.tcp_flags)};
+  placement.choice = plan.choice;
+  return std::nullopt;
+}
+
+void count_placed(const Context& context, const Rule& rule, const Placement& placement) {
+  const Snapshot& snapshot = *context.snapshot;
+  const auto& entry = placement.entry;
+  choice_counter(context, snapshot.layout->services[rule.service], snapshot.targets[entry.target].member,
+                 entry.client_zone, placement.choice)
+      .add(1);
+}
+
+void prefetch_placements(const Context& context, const Batch& batch, const Selection& flows) {
+  using conntrack::prefetch_line;
+  const Snapshot& snapshot = *context.snapshot;
+  const Layout& layout = *snapshot.layout;
+  struct Step {
+    const Service* service;
+    const policy::ServicePlan* service_plan;
+    const policy::ZonePlan* plan;
+    std::size_t zone;
+    TargetId target;
+  };
+  std::array<Step, Batch::max_size> steps;
+  unsigned count = 0;
+  for (const std::uint16_t i : flows.positions()) {
+    const auto service = layout.rules[batch.rule[i]].service;
+    Step& step = steps[count++];
+    step.service = &layout.services[service];
+    step.service_plan = snapshot.plans[service].get();
+    prefetch_line(step.service);
+    prefetch_line(step.service_plan);
+  }
+  const auto for_each = [&](auto&& go_on) {
+    unsigned n = 0;
+    for (const std::uint16_t i : flows.positions()) go_on(steps[n++], batch.parsed[i]);
+  };
+  for_each([&](Step& step, const packet::Parsed& parsed) {
+    step.zone = client_of(layout.zones, parsed).zone;
+    step.plan = step.service_plan != nullptr ? &step.service_plan->by_zone[step.zone] : nullptr;
+    prefetch_line(step.plan);
+    prefetch_line(step.service->targets.data());
+  });
+  for_each([&](Step& step, const packet::Parsed&) {
+    if (step.plan != nullptr && !step.plan->table) step.plan = nullptr;
+    if (step.plan != nullptr) prefetch_line(step.plan->table.get());
+  });
+  for_each([&](Step& step, const packet::Parsed& parsed) {
+    if (step.plan == nullptr) return;
+    step.plan->table->prefetch(flow_hash(step.service->affinity, parsed));
+  });
+  for_each([&](Step& step, const packet::Parsed& parsed) {
+    if (step.plan == nullptr) return;
+    step.target = pick(*step.service, *step.plan->table, parsed);
+    prefetch_line(&snapshot.targets[step.target]);
+    prefetch_line(&context.block->begun[step.target]);
+  });
+  for_each([&](Step& step, const packet::Parsed&) {
+    if (step.plan == nullptr) return;
+    prefetch_line(&choice_counter(context, *step.service, snapshot.targets[step.target].member, step.zone,
+                                  step.plan->choice));
+  });
+}
+
+}  // namespace zonelb::dataplane
