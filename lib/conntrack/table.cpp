@@ -62,27 +62,32 @@ void Table<Line>::unbook(const Line* line, std::uint64_t hash) const {
 
 template <class Line>
 auto Table<Line>::survey(std::span<Line* const> lines, const FlowKey& key, std::uint32_t now) -> Survey {
-  Place oldest;
+  Survey result;
   std::uint32_t longest_idle = 0;
-  bool in_motion = false;
   for (Line* line : lines) {
     for (unsigned way = 0; way < Line::slots; ++way) {
       // acquire: for the caller's look at moves_. Else relaxed: what is found is looked at again by whoever
       // makes use of it.
       const Tag tag(line->tag[way].load(std::memory_order_acquire));
-      const PackedEntry packed(line->entry[way].load(std::memory_order_relaxed));
-      in_motion |= tag.status() != Status::valid || packed.state() == State::removed;
+      if (tag.status() != Status::valid) [[unlikely]] {
+        result.in_motion = true;
+        continue;
+      }
       if (tag.shows(key.ports_protocol)) [[unlikely]]
         if (const Slot slot = look(*line, way, key)) return {slot, {}, false};
-      if (tag.status() != Status::valid || !packed.evictable()) continue;
+      const PackedEntry packed(line->entry[way].load(std::memory_order_relaxed));
+      if (!packed.evictable()) {
+        result.in_motion |= packed.state() == State::removed;
+        continue;
+      }
       const auto seen = line->seen[way].load(std::memory_order_relaxed);
       const std::uint32_t idle = now > seen ? now - seen : 0;
-      if (oldest && idle <= longest_idle) continue;
-      oldest = {line, way};
+      if (result.oldest_unconfirmed && idle <= longest_idle) continue;
+      result.oldest_unconfirmed = {line, way};
       longest_idle = idle;
     }
   }
-  return {{}, oldest, in_motion};
+  return result;
 }
 
 /// Makes an unconfirmed entry's slot ours; the tag it then has. Nothing: it is not to be had. The caller
@@ -146,77 +151,94 @@ auto Table<Line>::meet(const Candidates& lines, const Place& mine, const FlowKey
   }
 }
 
+/// A free place for a newcomer, made if need be, or what else there is.
+template <class Line>
+auto Table<Line>::find_site(const Newcomer& newcomer, const Candidates& lines, Patience& patience,
+                            bool& searched_in_vain) -> Site {
+  const std::span<Line* const> all(lines);
+  Site site;
+  if ((site.free = free_in_bucket(lines[0]))) return site;
+  // In a table that is known to be full nobody looks far as long as there is something to evict near.
+  const bool search = patience.worth_it(newcomer.now);
+  if (!search) {
+    site.around = survey(all.first(lines_per_bucket), newcomer.key, newcomer.now);
+    if (site.around.present || site.around.oldest_unconfirmed) return site;
+  }
+  if ((site.free = free_in_bucket(lines[lines_per_bucket]))) return site;
+  if (search) {
+    const Room room = make_room(lines, site.free);
+    if (room == Room::made) patience.succeeded();
+    if (room == Room::none) patience.failed();
+    if (site.free) return site;
+    // Slots in other workers' hands hide the ways behind them for a moment, so that one search may be in
+    // vain.
+    site.again = room == Room::raced || !std::exchange(searched_in_vain, true);
+    if (site.again) return site;
+  }
+  const bool near_in_motion = site.around.in_motion;
+  site.around = survey(all.subspan(search ? 0 : lines_per_bucket), newcomer.key, newcomer.now);
+  site.around.in_motion |= near_in_motion;
+  return site;
+}
+
+/// Makes a place that is free, or that an unconfirmed entry leaves, the newcomer's, and books it. Nothing:
+/// somebody was faster.
+template <class Line>
+std::optional<Tag> Table<Line>::take(const Place& place, const Newcomer& newcomer, bool occupied,
+                                     std::optional<Gone>& gone) const {
+  if (occupied) return evict(place, newcomer, gone);
+  book(place.line, newcomer.hash);
+  const auto tag = claim(place, Status::tentative, newcomer.key.ports_protocol);
+  if (!tag) unbook(place.line, newcomer.hash);
+  return tag;
+}
+
+/// Publishes a newcomer in a place that it has taken, or gives the place back because another worker has the
+/// key. `full`: that one's entry is not to be seen yet.
+template <class Line>
+auto Table<Line>::enter(const Place& place, Tag tag, const Newcomer& newcomer, const Candidates& lines,
+                        bool patient) const -> Insertion {
+  const auto& [key, hash, entry, now] = newcomer;
+  Meeting meeting;
+  if (!alone(place, key.ports_protocol, hash)) meeting = meet(lines, place, key, patient);
+  const PackedEntry packed(entry, tag.version());
+  if (!meeting.lost && publish(place, tag, key, packed, now))
+    return {Outcome::inserted, {place.line, place.way, packed}, {}};
+  give_back(place, tag);
+  unbook(place.line, hash);
+  return {meeting.slot ? Outcome::existed : Outcome::full, meeting.slot, {}};
+}
+
 template <class Line>
 auto Table<Line>::insert_anywhere(const Newcomer& newcomer, Patience& patience) -> Insertion {
-  const auto& [key, hash, entry, now] = newcomer;
-  const auto lines = candidates(hash);
-  Insertion result;
+  const auto lines = candidates(newcomer.hash);
+  std::optional<Entry> evicted;
   bool searched_in_vain = false;
   for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
     // The orders are those of alone().
     const auto moves = moves_.load(std::memory_order_acquire);
-    Place place = free_in_bucket(lines[0]);
-    // In a table that is known to be full nobody looks far as long as there is something to evict near.
-    const bool search = !place && patience.worth_it(now);
-    Survey around;
-    if (!place && !search) around = survey(std::span(lines).first(lines_per_bucket), key, now);
-    bool again = false;
-    if (!place && !around.present && !around.oldest_unconfirmed) {
-      place = free_in_bucket(lines[lines_per_bucket]);
-      if (!place && search) {
-        const Room room = make_room(lines, place);
-        if (room == Room::made) patience.succeeded();
-        if (room == Room::none) patience.failed();
-        // Slots in other workers' hands hide the ways behind them for a moment, so that one search may be in
-        // vain.
-        again = room == Room::raced || (room == Room::none && !std::exchange(searched_in_vain, true));
-      }
-      if (!place) {
-        const bool near_in_motion = around.in_motion;
-        around = survey(std::span(lines).subspan(search ? 0 : lines_per_bucket), key, now);
-        around.in_motion |= near_in_motion;
-      }
+    const Site site = find_site(newcomer, lines, patience, searched_in_vain);
+    if (site.around.present) return {Outcome::existed, site.around.present, evicted};
+    if (site.again) continue;
+    // One connection evicts one other at most.
+    const Place place = site.free ? site.free : evicted ? Place{} : site.around.oldest_unconfirmed;
+    if (!place) {
+      if (site.around.in_motion || moves != moves_.load(std::memory_order_relaxed)) continue;
+      break;
     }
-    std::optional<Tag> tag;
     std::optional<Gone> gone;
-    if (place) {
-      book(place.line, hash);
-      tag = claim(place, Status::tentative, key.ports_protocol);
-      if (!tag) unbook(place.line, hash);
-    } else if (around.present) {
-      result.outcome = Outcome::existed;
-      result.slot = around.present;
-      return result;
-    } else if (!again) {
-      place = around.oldest_unconfirmed;
-      // One connection evicts one other at most.
-      if (place && !result.evicted)
-        tag = evict(place, newcomer, gone);
-      else if (!around.in_motion && moves == moves_.load(std::memory_order_relaxed))
-        return result;
-    }
+    const auto tag = take(place, newcomer, !site.free, gone);
     if (!tag) continue;
-    Meeting meeting;
-    if (!alone(place, key.ports_protocol, hash))
-      meeting = meet(lines, place, key, attempt < patient_attempts);
-    const PackedEntry packed(entry, tag->version());
-    const bool entered = !meeting.lost && publish(place, *tag, key, packed, now);
-    if (!entered) {
-      give_back(place, *tag);
-      unbook(place.line, hash);
-    }
+    Insertion result = enter(place, *tag, newcomer, lines, attempt < patient_attempts);
     if (gone) {
-      result.evicted = gone->entry;
+      evicted = gone->entry;
       // Last, as the memory may be still on its way.
       unbook(place.line, gone->hash);
     }
-    if (entered || meeting.slot) {
-      result.outcome = entered ? Outcome::inserted : Outcome::existed;
-      result.slot = entered ? Slot{place.line, place.way, packed} : meeting.slot;
-      return result;
-    }
+    result.evicted = evicted;
+    if (result.outcome != Outcome::full) return result;
   }
-  return result;
+  return {Outcome::full, {}, evicted};
 }
 
 template class Table<Line4>;

@@ -211,6 +211,14 @@ class Table {
     /// Is a slot about to become valid or empty? Then "full" may be over in a moment.
     bool in_motion = false;
   };
+  /// Where a newcomer could go.
+  struct Site {
+    Place free;
+    /// Another worker was in the way: worth another look.
+    bool again = false;
+    /// When there is no free place.
+    Survey around;
+  };
   /// An entry that was removed.
   struct Gone {
     Entry entry;
@@ -235,7 +243,6 @@ class Table {
   static unsigned free_ways(const Line& line);
   static Place free_place(Line* line);
   static Place free_in_bucket(Line* first);
-  static bool any_evictable(Line* first);
 
   static std::optional<Tag> claim(const Place& place, Status status, std::uint64_t ports_protocol);
   static void give_back(const Place& place, Tag tag);
@@ -248,6 +255,12 @@ class Table {
 
   Insertion insert_anywhere(const Newcomer& newcomer, Patience& patience);
   static Survey survey(std::span<Line* const> lines, const FlowKey& key, std::uint32_t now);
+  Site find_site(const Newcomer& newcomer, const Candidates& lines, Patience& patience,
+                 bool& searched_in_vain);
+  std::optional<Tag> take(const Place& place, const Newcomer& newcomer, bool occupied,
+                          std::optional<Gone>& gone) const;
+  Insertion enter(const Place& place, Tag tag, const Newcomer& newcomer, const Candidates& lines,
+                  bool patient) const;
   std::optional<Gone> remove(Line& line, unsigned way, PackedEntry packed, Tag tag) const;
   std::optional<Tag> evict(const Place& place, const Newcomer& newcomer, std::optional<Gone>& gone) const;
   Meeting meet(const Candidates& lines, const Place& mine, const FlowKey& key, bool patient) const;

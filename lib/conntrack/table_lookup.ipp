@@ -74,21 +74,16 @@ void Table<Line>::prefetch_bucket(Line* first) {
 template <class Line>
 void Table<Line>::prefetch_insertion(std::uint64_t hash, const Patience& patience) const {
   Line* const first = home(hash);
+  bool evictable = false;
   // In this order: the rest of the bucket is here only when the home is full.
-  for (unsigned i = 0; i < lines_per_bucket; ++i)
-    if (free_ways(*sibling(first, i)) != 0) return;
-  if (patience.exhausted() && any_evictable(first)) return;
-  prefetch_bucket(far(hash, first));
-}
-
-template <class Line>
-bool Table<Line>::any_evictable(Line* first) {
-  bool any = false;
-  for (unsigned i = 0; i < lines_per_bucket; ++i)
-    for (const auto& entry : sibling(first, i)->entry)
-      // relaxed: only a hint
-      any |= PackedEntry(entry.load(std::memory_order_relaxed)).evictable();
-  return any;
+  for (unsigned i = 0; i < lines_per_bucket; ++i) {
+    const Line& line = *sibling(first, i);
+    if (free_ways(line) != 0) return;
+    // relaxed: only a hint
+    for (const auto& entry : line.entry)
+      evictable |= PackedEntry(entry.load(std::memory_order_relaxed)).evictable();
+  }
+  if (!patience.exhausted() || !evictable) prefetch_bucket(far(hash, first));
 }
 
 /// 0: the slot's addresses are the key's.

@@ -71,12 +71,15 @@ class Runner:
         files += ",infinite_rx=1" if infinite else ""
         return f"{EAL} --vdev={PORT}{files} {eal}"  # the first of pcap ports has OWN_MAC
 
-    def __call__(self, flags, frames, eal="-l 0-1"):
+    def __call__(self, flags, frames, eal="-l 0-1", sent=0):
+        """`sent`: frames that zonelb sends at least, its own included; waited for."""
         taken, given = f"{self.folder}/in.pcap", f"{self.folder}/out.pcap"
         write_pcap(taken, frames)
         with Appliance(self.namespace, flags, self.eal([taken], given, eal=eal), self.folder) as zonelb:
             wait_for(lambda: received(zonelb.metrics()) >= len(frames),
                      lambda: f"{len(frames)} frames received\n{zonelb.output()}")
+            wait_for(lambda: zonelb.metrics().sum("zonelb_transmitted_packets_total") >= sent,
+                     lambda: f"{sent} frames sent\n{zonelb.output()}")
             metrics = settled(zonelb)
             assert zonelb.process.stop() == 0, zonelb.output()
             log = zonelb.output()

@@ -67,14 +67,14 @@ def test_neighbour_solicitation_is_answered_with_the_link_layer_address(run, add
 
 
 def test_vips_are_announced_at_start(run):
-    chatter = [f.Ether(frame) for frame in run(port_flags() + service_flags(), [f.tcp()]).chatter]
+    chatter = [f.Ether(frame) for frame in run(port_flags() + service_flags(), [f.tcp()], sent=3).chatter]
     assert f.VIP in [packet[f.ARP].psrc for packet in chatter
                      if f.ARP in packet and packet[f.ARP].psrc == packet[f.ARP].pdst]
     assert f.VIP6 in [packet[f.ICMPv6ND_NA].tgt for packet in chatter if f.ICMPv6ND_NA in packet]
 
 
 def test_a_backend_without_mac_is_asked_for(run):
-    chatter = [f.Ether(frame) for frame in run(port_flags() + service_flags(mac=False), [f.tcp()]).chatter]
+    chatter = [f.Ether(frame) for frame in run(port_flags() + service_flags(mac=False), [f.tcp()], sent=2).chatter]
     asked = [packet for packet in chatter if f.ARP in packet and packet[f.ARP].pdst == backend_address(1)]
     assert asked and asked[0][f.ARP].psrc == f.OWN and asked[0].dst == "ff:ff:ff:ff:ff:ff"
 
