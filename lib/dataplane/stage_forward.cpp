@@ -66,6 +66,22 @@ void encapsulate(Context& context, rte_mbuf* frame, const Target& target, const 
 
 }  // namespace
 
+/// The way of most frames that are encapsulated, with nothing left to ask.
+void Forwarder::send_ipip4(std::uint16_t position, const Parsed& parsed, const Target& target,
+                           std::uint32_t zone) {
+  rte_mbuf* frame = batch_.frame[position];
+  count(*frame, position, target, zone);
+  constexpr std::uint32_t headers = sizeof(packet::Ethernet) + sizeof(packet::Ipv4);
+  std::uint8_t* start = batch_.bytes[position] + parsed.l3_offset - headers;
+  packet::write_ipip4(start + sizeof(packet::Ethernet), *target.encapsulation[family(parsed)], parsed,
+                      context_.ip_id++);
+  packet::replace_macs(start, target.macs);
+  packet::header<packet::Ethernet>(start).type = packet::ethertype::ipv4;
+  frame->data_off = static_cast<std::uint16_t>(frame->data_off + parsed.l3_offset - headers);
+  set_length(frame, headers + parsed.l3_length);
+  context_.out.add(target.port, frame);
+}
+
 /// What is encapsulated or tagged, and all that can go wrong.
 void Forwarder::send_other(std::uint16_t position, const Target& target, std::uint32_t zone) {
   rte_mbuf* frame = batch_.frame[position];
@@ -73,7 +89,7 @@ void Forwarder::send_other(std::uint16_t position, const Target& target, std::ui
   if (!target.resolved) [[unlikely]]
     return context_.drop(
         frame, target.port == Target::no_port ? DropReason::no_route : DropReason::neighbour_unresolved);
-  const auto* encapsulation = target.encapsulation[parsed.kind == packet::Kind::flow4 ? 0 : 1];
+  const auto* encapsulation = target.encapsulation[family(parsed)];
   const unsigned growth = encapsulation == nullptr ? 0 : encapsulation->length;
   if (parsed.l3_length + growth > target.mtu) [[unlikely]]
     return refuse_too_big(context_, frame, parsed, target.mtu - growth);

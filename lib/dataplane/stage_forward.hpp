@@ -20,8 +20,11 @@ class Forwarder {
   void send(std::uint16_t position, const packet::Parsed& parsed, const Target& target, std::uint32_t zone) {
     rte_mbuf* frame = batch_.frame[position];
     if (parsed.l3_length > target.direct_mtu || (frame->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0)
-        [[unlikely]]
-      return send_other(position, target, zone);
+        [[unlikely]] {
+      const bool ipip4 = parsed.l3_length <= target.ipip4_mtu[family(parsed)] &&
+                         parsed.vlan == packet::no_vlan && frame->data_off >= sizeof(packet::Ipv4);
+      return ipip4 ? send_ipip4(position, parsed, target, zone) : send_other(position, target, zone);
+    }
     packet::replace_macs(batch_.bytes[position], target.macs);
     count(*frame, position, target, zone);
     context_.out.add(target.port, frame);
@@ -42,6 +45,11 @@ class Forwarder {
     std::uint32_t bytes;
   };
 
+  static std::size_t family(const packet::Parsed& parsed) {
+    return parsed.kind == packet::Kind::flow4 ? 0 : 1;
+  }
+  void send_ipip4(std::uint16_t position, const packet::Parsed& parsed, const Target& target,
+                  std::uint32_t zone);
   void send_other(std::uint16_t position, const Target& target, std::uint32_t zone);
 
   void count(const rte_mbuf& frame, std::uint16_t position, const Target& target, std::uint32_t zone) {

@@ -36,6 +36,9 @@ struct alignas(64) Target {
   /// IP packets of up to so many bytes need nothing but other MAC addresses, unless their frames' tags have
   /// been taken off; set by Targets.
   std::uint16_t direct_mtu = 0;
+  /// By inner family: IP packets of up to so many bytes, in untagged frames, need an outer IPv4 header of IP
+  /// in IP; set by Targets.
+  std::uint16_t ipip4_mtu[2] = {0, 0};
   /// Connections placed in an earlier epoch have been ended (semantics.md section 5). By is_tcp. Valid for
   /// every number, in use or not.
   std::uint16_t epoch[2] = {0, 0};
@@ -49,6 +52,11 @@ struct alignas(64) Target {
     const bool direct = resolved && encapsulation[0] == nullptr && encapsulation[1] == nullptr &&
                         (keep_vlan || vlan == packet::no_vlan);
     return direct ? mtu : std::uint16_t{0};
+  }
+  [[nodiscard]] std::uint16_t find_ipip4_mtu(const packet::Encapsulation* outer) const {
+    const bool ipip4 = resolved && outer != nullptr && outer->form == packet::Encapsulation::Form::ipip4 &&
+                       vlan == packet::no_vlan && mtu > outer->length;
+    return ipip4 ? static_cast<std::uint16_t>(mtu - outer->length) : std::uint16_t{0};
   }
 };
 static_assert(sizeof(Target) == 64);
@@ -85,7 +93,11 @@ class Targets {
     auto made = std::make_shared<Chunk>();
     const auto part = all.subspan(chunk * per_chunk);
     std::copy_n(part.begin(), std::min(part.size(), per_chunk), made->begin());
-    for (Target& target : *made) target.direct_mtu = target.find_direct_mtu();
+    for (Target& target : *made) {
+      target.direct_mtu = target.find_direct_mtu();
+      for (std::size_t family = 0; family < 2; ++family)
+        target.ipip4_mtu[family] = target.find_ipip4_mtu(target.encapsulation[family]);
+    }
     chunks_[chunk] = std::move(made);
   }
 

@@ -88,6 +88,13 @@ inline void finish_udp(std::uint8_t* udp_header, const Parsed& inner, std::uint3
 
 }  // namespace detail
 
+/// What write() does for Form::ipip4.
+inline void write_ipip4(std::uint8_t* outer_ip, const Encapsulation& encapsulation, const Parsed& inner,
+                        std::uint16_t ip_id) {
+  detail::copy_template<sizeof(Ipv4)>(outer_ip, encapsulation);
+  detail::finish_ipv4(outer_ip, encapsulation, inner, ip_id);
+}
+
 /// Writes the outer headers at `outer_ip`, encapsulation.length bytes in front of the inner IP packet (of
 /// which the frame must end with inner.l3_length: no padding). Inner and outer together stay below 64 KiB.
 /// - DSCP and ECN are copied (RFC 6040 4.1, normal mode); TTL is 64; the inner TTL stays.
@@ -101,8 +108,7 @@ inline void write(std::uint8_t* outer_ip, const Encapsulation& encapsulation, co
   using Form = Encapsulation::Form;
   switch (encapsulation.form) {
     case Form::ipip4:
-      detail::copy_template<sizeof(Ipv4)>(outer_ip, encapsulation);
-      return detail::finish_ipv4(outer_ip, encapsulation, inner, ip_id);
+      return write_ipip4(outer_ip, encapsulation, inner, ip_id);
     case Form::ipip6:
       detail::copy_template<sizeof(Ipv6)>(outer_ip, encapsulation);
       return detail::finish_ipv6(outer_ip, encapsulation, inner, flow_hash);

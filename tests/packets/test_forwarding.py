@@ -153,6 +153,19 @@ def test_frame_lengths_from_the_shortest_to_jumbo(run, length, ipv6):
 @INNER
 @OUTER
 @pytest.mark.parametrize("forwarding", ["IPIP", "VXLAN"])
+def test_a_priority_tag_does_not_enter_a_tunnel(run, forwarding, ipv6_backend, ipv6):
+    """VLAN 0 is none (IEEE 802.1Q 6.9)."""
+    wrap = {"IPIP": f.ipip, "VXLAN": f.vxlan}[forwarding]
+    sent = client_frames(ipv6, vlan=0)
+    result = run(port_flags(mtu=1600) + service_flags(forwarding=forwarding, ipv6_backends=ipv6_backend), sent)
+    assert len(result.frames) == len(sent), result.drops()
+    for before, after in zip(sent, result.frames):
+        assert after == wrap(before, backend_mac(1), backend_address(1, ipv6_backend), after)
+
+
+@INNER
+@OUTER
+@pytest.mark.parametrize("forwarding", ["IPIP", "VXLAN"])
 def test_jumbo_frames_through_tunnels(run, forwarding, ipv6_backend, ipv6):
     wrap = {"IPIP": f.ipip, "VXLAN": f.vxlan}[forwarding]
     frame = f.of_length(9000, lambda **options: f.tcp(ipv6, flags="PA", **options))
