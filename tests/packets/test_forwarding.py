@@ -152,15 +152,17 @@ def test_frame_lengths_from_the_shortest_to_jumbo(run, length, ipv6):
 
 @INNER
 @OUTER
+@pytest.mark.parametrize("came_in, leaves_in", [(7, 7), (0, None)], ids=["tag", "priority tag"])
 @pytest.mark.parametrize("forwarding", ["IPIP", "VXLAN"])
-def test_a_priority_tag_does_not_enter_a_tunnel(run, forwarding, ipv6_backend, ipv6):
+def test_a_port_without_vlan_puts_the_tag_in_front_of_the_tunnel(run, forwarding, came_in, leaves_in, ipv6_backend,
+                                                                 ipv6):
     """VLAN 0 is none (IEEE 802.1Q 6.9)."""
     wrap = {"IPIP": f.ipip, "VXLAN": f.vxlan}[forwarding]
-    sent = client_frames(ipv6, vlan=0)
+    sent = client_frames(ipv6, came_in)
     result = run(port_flags(mtu=1600) + service_flags(forwarding=forwarding, ipv6_backends=ipv6_backend), sent)
     assert len(result.frames) == len(sent), result.drops()
     for before, after in zip(sent, result.frames):
-        assert after == wrap(before, backend_mac(1), backend_address(1, ipv6_backend), after)
+        assert after == wrap(before, backend_mac(1), backend_address(1, ipv6_backend), after, leaves_in)
 
 
 @INNER
