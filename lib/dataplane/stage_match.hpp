@@ -22,6 +22,7 @@ bool match(Context& context, Batch& batch, std::uint16_t position, const Address
     return refuse(context, batch.frame[position], local);
   batch.rule[position] = rule;
   batch.hash[position] = table.hash(key);
+  table.prefetch_home(batch.hash[position]);
   return true;
 }
 

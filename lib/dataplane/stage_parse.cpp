@@ -75,8 +75,10 @@ void parse_other(Context& context, Batch& batch, std::uint16_t i, Selection& flo
   if (!others.positions().empty()) parse_others(context, batch, others);
 }
 
-/// Starts the table's memory for flows on its way. In a loop of its own, so short that the processor has many
-/// of them in hand at once and waits for the addresses of their pages together.
+/// Sends for the table's memory of a batch's flows once more. A processor with its hands full drops what it
+/// is asked for, some of them (AMD Zen 4: more than about 20 lines at once) and what needs a page walk (in a
+/// virtual machine), so the first asking, flow by flow, may have been in vain; for what is on its way already
+/// this one costs nothing.
 template <class Table>
 void prefetch(const Batch& batch, const Selection& flows, const Table& table) {
   for (const std::uint16_t i : flows.positions()) table.prefetch_home(batch.hash[i]);
