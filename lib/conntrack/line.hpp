@@ -102,6 +102,7 @@ template <unsigned Slots, unsigned AddressWords>
 struct alignas(64) CacheLine {
   static constexpr unsigned slots = Slots;
   static constexpr unsigned address_words = AddressWords;
+  /// First, as Place counts on.
   std::atomic<std::uint64_t> tag[slots];
   std::atomic<std::uint64_t> address[slots][address_words];
   std::atomic<std::uint64_t> entry[slots];
@@ -115,5 +116,30 @@ using Line4 = CacheLine<2, 1>;
 using Line6 = CacheLine<1, 4>;
 
 static_assert(sizeof(Line4) == 64 && sizeof(Line6) == 64);
+
+/// A slot of a line, or none. One word, so that it is handed on in a register.
+template <class Line>
+class Place {
+ public:
+  Place() = default;
+  Place(Line* line, unsigned way) : tag_(&line->tag[way]) {}
+
+  explicit operator bool() const { return tag_ != nullptr; }
+  [[nodiscard]] Line* line() const { return reinterpret_cast<Line*>(number() & ~(sizeof(Line) - 1)); }
+  [[nodiscard]] unsigned way() const {
+    return Line::slots == 1 ? 0 : static_cast<unsigned>(number() % sizeof(Line) / sizeof *tag_);
+  }
+  [[nodiscard]] std::atomic<std::uint64_t>& tag() const { return *tag_; }
+  [[nodiscard]] std::atomic<std::uint64_t>& entry() const { return line()->entry[way()]; }
+  [[nodiscard]] std::atomic<std::uint32_t>& seen() const { return line()->seen[way()]; }
+
+  friend bool operator==(const Place&, const Place&) = default;
+  friend auto operator<=>(const Place&, const Place&) = default;
+
+ private:
+  [[nodiscard]] std::uintptr_t number() const { return reinterpret_cast<std::uintptr_t>(tag_); }
+
+  std::atomic<std::uint64_t>* tag_ = nullptr;
+};
 
 }  // namespace zonelb::conntrack

@@ -93,18 +93,18 @@ auto Table<Line>::survey(std::span<Line* const> lines, const FlowKey& key, std::
 /// Makes an unconfirmed entry's slot ours; the tag it then has. Nothing: it is not to be had. The caller
 /// unbooks the place of who was there.
 template <class Line>
-std::optional<Tag> Table<Line>::evict(const Place& place, const Newcomer& newcomer,
+std::optional<Tag> Table<Line>::evict(Place place, const Newcomer& newcomer,
                                       std::optional<Gone>& gone) const {
-  auto& word = place.line->tag[place.way];
+  auto& word = place.tag();
   // acquire: the entry below belongs to this tag or to a later one, which the second look at the tag tells
   const Tag tag(word.load(std::memory_order_acquire));
-  const PackedEntry packed(place.line->entry[place.way].load(std::memory_order_acquire));
+  const PackedEntry packed(place.entry().load(std::memory_order_acquire));
   if (word.load(std::memory_order_relaxed) != tag.word()) return std::nullopt;
   if (tag.status() != Status::valid || !packed.evictable()) return std::nullopt;
-  gone = remove(*place.line, place.way, packed, tag);
+  gone = remove(*place.line(), place.way(), packed, tag);
   if (!gone) return std::nullopt;
   prefetch_line(home(gone->hash));
-  book(place.line, newcomer.hash);
+  book(place.line(), newcomer.hash);
   const Tag mine = tag.next_use(Status::tentative, newcomer.key.ports_protocol);
   // seq_cst: as in claim()
   word.store(mine.word(), std::memory_order_seq_cst);
@@ -113,7 +113,7 @@ std::optional<Tag> Table<Line>::evict(const Place& place, const Newcomer& newcom
 
 /// Looks for another slot of the key in a line. Of two newcomers the one at the lower address stays.
 template <class Line>
-auto Table<Line>::meet_in(Line& line, const Place& mine, const FlowKey& key, bool patient) -> Meeting {
+auto Table<Line>::meet_in(Line& line, Place mine, const FlowKey& key, bool patient) -> Meeting {
   for (unsigned way = 0; way < Line::slots; ++way) {
     const Place place{&line, way};
     if (place == mine) continue;
@@ -140,7 +140,7 @@ auto Table<Line>::meet_in(Line& line, const Place& mine, const FlowKey& key, boo
 }
 
 template <class Line>
-auto Table<Line>::meet(const Candidates& lines, const Place& mine, const FlowKey& key, bool patient) const
+auto Table<Line>::meet(const Candidates& lines, Place mine, const FlowKey& key, bool patient) const
     -> Meeting {
   for (;;) {
     // The orders are those of alone().
@@ -184,28 +184,28 @@ auto Table<Line>::find_site(const Newcomer& newcomer, const Candidates& lines, P
 /// Makes a place that is free, or that an unconfirmed entry leaves, the newcomer's, and books it. Nothing:
 /// somebody was faster.
 template <class Line>
-std::optional<Tag> Table<Line>::take(const Place& place, const Newcomer& newcomer, bool occupied,
+std::optional<Tag> Table<Line>::take(Place place, const Newcomer& newcomer, bool occupied,
                                      std::optional<Gone>& gone) const {
   if (occupied) return evict(place, newcomer, gone);
-  book(place.line, newcomer.hash);
+  book(place.line(), newcomer.hash);
   const auto tag = claim(place, Status::tentative, newcomer.key.ports_protocol);
-  if (!tag) unbook(place.line, newcomer.hash);
+  if (!tag) unbook(place.line(), newcomer.hash);
   return tag;
 }
 
 /// Publishes a newcomer in a place that it has taken, or gives the place back because another worker has the
 /// key. `full`: that one's entry is not to be seen yet.
 template <class Line>
-auto Table<Line>::enter(const Place& place, Tag tag, const Newcomer& newcomer, const Candidates& lines,
+auto Table<Line>::enter(Place place, Tag tag, const Newcomer& newcomer, const Candidates& lines,
                         bool patient) const -> Insertion {
   const auto& [key, hash, entry, now] = newcomer;
   Meeting meeting;
-  if (!alone(place, key.ports_protocol, hash)) meeting = meet(lines, place, key, patient);
+  const auto booked = booking(place.line(), lines[0], hash);
+  if (!alone(place, booked, key.ports_protocol, hash)) meeting = meet(lines, place, key, patient);
   const PackedEntry packed(entry, tag.version());
-  if (!meeting.lost && publish(place, tag, key, packed, now))
-    return {Outcome::inserted, {place.line, place.way, packed}, {}};
+  if (!meeting.lost && publish(place, tag, key, packed, now)) return {Outcome::inserted, {place, packed}, {}};
   give_back(place, tag);
-  unbook(place.line, hash);
+  unbook(place.line(), hash);
   return {meeting.slot ? Outcome::existed : Outcome::full, meeting.slot, {}};
 }
 
@@ -233,7 +233,7 @@ auto Table<Line>::insert_anywhere(const Newcomer& newcomer, Patience& patience) 
     if (gone) {
       evicted = gone->entry;
       // Last, as the memory may be still on its way.
-      unbook(place.line, gone->hash);
+      unbook(place.line(), gone->hash);
     }
     result.evicted = evicted;
     if (result.outcome != Outcome::full) return result;

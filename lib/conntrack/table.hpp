@@ -73,11 +73,10 @@ class Table {
 
   /// A place in the table, and the entry that was read there.
   struct Slot {
-    Line* line = nullptr;
-    unsigned way = 0;
+    conntrack::Place<Line> place;
     PackedEntry packed;
 
-    explicit operator bool() const { return line != nullptr; }
+    explicit operator bool() const { return static_cast<bool>(place); }
     [[nodiscard]] Entry entry() const { return packed.entry(); }
   };
 
@@ -126,7 +125,7 @@ class Table {
 
   /// Notes a packet at `now`; a line shared by workers is written at most once a second.
   static void touch(const Slot& slot, std::uint32_t now) {
-    auto& seen = slot.line->seen[slot.way];
+    auto& seen = slot.place.seen();
     // relaxed: a time stamp orders nothing
     if (seen.load(std::memory_order_relaxed) != now) seen.store(now, std::memory_order_relaxed);
   }
@@ -153,13 +152,7 @@ class Table {
  private:
   using Status = Tag::Status;
 
-  struct Place {
-    Line* line = nullptr;
-    unsigned way = 0;
-    explicit operator bool() const { return line != nullptr; }
-    friend bool operator==(const Place&, const Place&) = default;
-    friend auto operator<=>(const Place&, const Place&) = default;
-  };
+  using Place = conntrack::Place<Line>;
   /// The lines where a key may lie, in the order in which they are tried: its home, the rest of that bucket
   /// (near), and its other bucket (far).
   using Candidates = std::array<Line*, 2 * lines_per_bucket>;
@@ -244,27 +237,30 @@ class Table {
   static Place free_place(Line* line);
   static Place free_in_bucket(Line* first);
 
-  static std::optional<Tag> claim(const Place& place, Status status, std::uint64_t ports_protocol);
-  static void give_back(const Place& place, Tag tag);
+  static std::optional<Tag> claim(Place place, Status status, std::uint64_t ports_protocol);
+  static void give_back(Place place, Tag tag);
   /// Is there another slot in a line that might be of the key that was announced in `mine`?
-  static bool others_like(const Line& line, const Place& mine, std::uint64_t ports_protocol);
-  /// Is there no other slot at all that might be the key's?
-  [[nodiscard]] bool alone(const Place& mine, std::uint64_t ports_protocol, std::uint64_t hash) const;
-  static void write(const Place& place, const FlowKey& key, PackedEntry packed, std::uint32_t now);
-  static bool publish(const Place& place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now);
+  static bool others_like(const Line& line, Place mine, std::uint64_t ports_protocol);
+  /// Is there no other slot at all that might be the key's? `booked`: what `mine` adds to its home's word.
+  [[nodiscard]] bool alone(Place mine, std::uint64_t booked, std::uint64_t ports_protocol,
+                           std::uint64_t hash) const;
+  [[nodiscard]] bool others_elsewhere(Elsewhere<Line::slots> there, Place mine, std::uint64_t ports_protocol,
+                                      std::uint64_t hash) const;
+  static void write(Place place, const FlowKey& key, PackedEntry packed, std::uint32_t now);
+  static bool publish(Place place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now);
 
   Insertion insert_anywhere(const Newcomer& newcomer, Patience& patience);
   static Survey survey(std::span<Line* const> lines, const FlowKey& key, std::uint32_t now);
   Site find_site(const Newcomer& newcomer, const Candidates& lines, Patience& patience,
                  bool& searched_in_vain);
-  std::optional<Tag> take(const Place& place, const Newcomer& newcomer, bool occupied,
+  std::optional<Tag> take(Place place, const Newcomer& newcomer, bool occupied,
                           std::optional<Gone>& gone) const;
-  Insertion enter(const Place& place, Tag tag, const Newcomer& newcomer, const Candidates& lines,
+  Insertion enter(Place place, Tag tag, const Newcomer& newcomer, const Candidates& lines,
                   bool patient) const;
   std::optional<Gone> remove(Line& line, unsigned way, PackedEntry packed, Tag tag) const;
-  std::optional<Tag> evict(const Place& place, const Newcomer& newcomer, std::optional<Gone>& gone) const;
-  Meeting meet(const Candidates& lines, const Place& mine, const FlowKey& key, bool patient) const;
-  static Meeting meet_in(Line& line, const Place& mine, const FlowKey& key, bool patient);
+  std::optional<Tag> evict(Place place, const Newcomer& newcomer, std::optional<Gone>& gone) const;
+  Meeting meet(const Candidates& lines, Place mine, const FlowKey& key, bool patient) const;
+  static Meeting meet_in(Line& line, Place mine, const FlowKey& key, bool patient);
 
   enum class Room : std::uint8_t { made, raced, none };
   /// An entry that could move, and the first line to be tried of its other bucket. (No initialisers: a search
@@ -278,7 +274,7 @@ class Table {
   };
   Room make_room(const Candidates& lines, Place& room);
   bool other_bucket(Line* line, unsigned way, Move& move) const;
-  bool make(const Move& move, const Place& to);
+  bool make(const Move& move, Place to);
 
   PageMemory memory_;
   std::span<Line> lines_;

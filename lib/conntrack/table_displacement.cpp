@@ -65,7 +65,7 @@ bool Table<Line>::other_bucket(Line* line, unsigned way, Move& move) const {
 /// Moves an entry to an empty place of its other bucket. False: one of the two has changed, nothing has been
 /// done.
 template <class Line>
-bool Table<Line>::make(const Move& move, const Place& to) {
+bool Table<Line>::make(const Move& move, Place to) {
   const auto busy = claim(to, Status::busy, 0);
   if (!busy) return false;
   const Tag tag(move.tag);
@@ -84,12 +84,11 @@ bool Table<Line>::make(const Move& move, const Place& to) {
     give_back(to, *busy);
     return false;
   }
-  book(to.line, move.hash);
+  book(to.line(), move.hash);
   write(to, key, {packed.entry(), busy->version()},
         move.from->seen[move.way].load(std::memory_order_relaxed));
   // release: as in publish()
-  to.line->tag[to.way].store(Tag(tag.ports_protocol(), Status::valid, busy->version()).word(),
-                             std::memory_order_release);
+  to.tag().store(Tag(tag.ports_protocol(), Status::valid, busy->version()).word(), std::memory_order_release);
   // release: who sees it counted sees it in its new place
   moves_.fetch_add(1, std::memory_order_release);
   auto gone = packed.entry();

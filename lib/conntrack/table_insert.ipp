@@ -26,8 +26,8 @@ auto Table<Line>::free_in_bucket(Line* first) -> Place {
 
 /// Makes an empty slot ours; the tag it then has. Nothing: somebody was faster.
 template <class Line>
-std::optional<Tag> Table<Line>::claim(const Place& place, Status status, std::uint64_t ports_protocol) {
-  auto& word = place.line->tag[place.way];
+std::optional<Tag> Table<Line>::claim(Place place, Status status, std::uint64_t ports_protocol) {
+  auto& word = place.tag();
   auto current = word.load(std::memory_order_relaxed);
   if (Tag(current).status() != Status::empty) return std::nullopt;
   const Tag mine = Tag(current).next_use(status, ports_protocol);
@@ -39,47 +39,55 @@ std::optional<Tag> Table<Line>::claim(const Place& place, Status status, std::ui
 }
 
 template <class Line>
-bool Table<Line>::others_like(const Line& line, const Place& mine, std::uint64_t ports_protocol) {
+bool Table<Line>::others_like(const Line& line, Place mine, std::uint64_t ports_protocol) {
   bool found = false;
   for (unsigned way = 0; way < Line::slots; ++way)
     // seq_cst: see alone()
-    if (!(&line == mine.line && way == mine.way))
+    if (&line.tag[way] != &mine.tag())
       found |= Tag(line.tag[way].load(std::memory_order_seq_cst)).is_like(ports_protocol);
   return found;
 }
 
 template <class Line>
-bool Table<Line>::alone(const Place& mine, std::uint64_t ports_protocol, std::uint64_t hash) const {
+bool Table<Line>::others_elsewhere(Elsewhere<Line::slots> there, Place mine, std::uint64_t ports_protocol,
+                                   std::uint64_t hash) const {
+  Line* const first = home(hash);
+  for (; there.any(); there.drop_first())
+    if (others_like(*candidate(hash, first, there.first()), mine, ports_protocol)) return true;
+  return false;
+}
+
+template <class Line>
+[[gnu::always_inline]] inline bool Table<Line>::alone(Place mine, std::uint64_t booked,
+                                                      std::uint64_t ports_protocol,
+                                                      std::uint64_t hash) const {
   Line* const first = home(hash);
   // acquire: a move that is counted already is seen below in its new place, booking and all
   const auto moves = moves_.load(std::memory_order_acquire);
   if (others_like(*first, mine, ports_protocol)) return false;
-  const auto own = booking(mine.line, first, hash);
-  const auto word = first->elsewhere.load(std::memory_order_seq_cst) - own;
-  for (Elsewhere<Line::slots> there(word, hash); there.any(); there.drop_first())
-    if (others_like(*candidate(hash, first, there.first()), mine, ports_protocol)) return false;
+  const Elsewhere<Line::slots> there(first->elsewhere.load(std::memory_order_seq_cst) - booked, hash);
+  if (there.any() && others_elsewhere(there, mine, ports_protocol, hash)) return false;
   // relaxed: the loads before it acquire. Who missed an entry because it has left its old place sees it
   // counted.
   return moves == moves_.load(std::memory_order_relaxed);
 }
 
 template <class Line>
-void Table<Line>::write(const Place& place, const FlowKey& key, PackedEntry packed, std::uint32_t now) {
+void Table<Line>::write(Place place, const FlowKey& key, PackedEntry packed, std::uint32_t now) {
   // release: whoever reads one of these words also sees the claim that came before (see holds())
   for (unsigned i = 0; i < Line::address_words; ++i)
-    place.line->address[place.way][i].store(key.addresses[i], std::memory_order_release);
-  place.line->entry[place.way].store(packed.word(), std::memory_order_release);
-  place.line->seen[place.way].store(now, std::memory_order_relaxed);
+    place.line()->address[place.way()][i].store(key.addresses[i], std::memory_order_release);
+  place.entry().store(packed.word(), std::memory_order_release);
+  place.seen().store(now, std::memory_order_relaxed);
 }
 
 template <class Line>
-bool Table<Line>::publish(const Place& place, Tag tag, const FlowKey& key, PackedEntry packed,
-                          std::uint32_t now) {
+bool Table<Line>::publish(Place place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now) {
   write(place, key, packed, now);
   auto expected = tag.word();
   // release: who sees the tag valid sees the rest. Failure means that another has turned it `busy`.
-  return place.line->tag[place.way].compare_exchange_strong(
-      expected, tag.with(Status::valid).word(), std::memory_order_release, std::memory_order_relaxed);
+  return place.tag().compare_exchange_strong(expected, tag.with(Status::valid).word(),
+                                             std::memory_order_release, std::memory_order_relaxed);
 }
 
 template <class Line>
@@ -89,8 +97,8 @@ auto Table<Line>::insert(const FlowKey& key, std::uint64_t hash, const Entry& en
   std::optional<Tag> tag;
   if (place && (tag = claim(place, Status::tentative, key.ports_protocol))) {
     const PackedEntry packed(entry, tag->version());
-    if (alone(place, key.ports_protocol, hash) && publish(place, *tag, key, packed, now))
-      return {Outcome::inserted, {place.line, place.way, packed}, std::nullopt};
+    if (alone(place, 0, key.ports_protocol, hash) && publish(place, *tag, key, packed, now))
+      return {Outcome::inserted, {place, packed}, std::nullopt};
     give_back(place, *tag);
   }
   return insert_anywhere({key, hash, entry, now}, patience);

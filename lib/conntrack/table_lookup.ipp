@@ -111,7 +111,7 @@ template <class Line>
   // relaxed: the acquiring loads above keep this one behind them
   if (line.tag[way].load(std::memory_order_relaxed) != tag.word() || packed.state() == State::removed)
     return {};
-  return {&line, way, packed};
+  return {{&line, way}, packed};
 }
 
 template <class Line>
@@ -138,7 +138,7 @@ template <class Line>
   const PackedEntry packed(line.entry[way].load(std::memory_order_acquire));
   // relaxed: the acquiring loads above keep this one behind them
   if (line.tag[way].load(std::memory_order_relaxed) != tag.word()) return {};
-  return {&line, way, packed};
+  return {{&line, way}, packed};
 }
 
 template <class Line>
@@ -167,7 +167,7 @@ auto Table<Line>::find(const FlowKey& key, std::uint64_t hash) const -> Slot {
 
 template <class Line>
 bool Table<Line>::replace(Slot& slot, const Entry& entry) {
-  auto& word = slot.line->entry[slot.way];
+  auto& word = slot.place.entry();
   auto expected = slot.packed.word();
   const auto wanted = slot.packed.with(entry);
   // acq_rel: changes of one entry follow each other; on failure (acquire) we go on with what the other worker

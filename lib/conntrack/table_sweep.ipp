@@ -54,9 +54,9 @@ void Table<Line>::sweep(std::uint64_t first, std::uint64_t count, std::uint32_t 
 }
 
 template <class Line>
-void Table<Line>::give_back(const Place& place, Tag tag) {
+void Table<Line>::give_back(Place place, Tag tag) {
   // release: the slot's next owner comes after us
-  place.line->tag[place.way].store(tag.emptied().word(), std::memory_order_release);
+  place.tag().store(tag.emptied().word(), std::memory_order_release);
 }
 
 template <class Line>

@@ -225,7 +225,7 @@ class OneMover {
       const auto insertion = insert(i, confirmed);
       if (i == 1 || insertion.outcome != Table::Outcome::inserted) continue;
       const auto& slot = insertion.slot;
-      slot.line->entry[slot.way].store(slot.packed.freeze().word(), std::memory_order_release);
+      slot.place.entry().store(slot.packed.freeze().word(), std::memory_order_release);
     }
   }
 
@@ -246,9 +246,9 @@ class OneMover {
   bool moves() {
     unsigned moves = 0;
     for (std::uint64_t i = 0; i < 1000; ++i) {
-      const auto before = table.find(key(1), table.hash(key(1))).line;
+      const auto before = table.find(key(1), table.hash(key(1))).place.line();
       visit(i * 7);
-      moves += table.find(key(1), table.hash(key(1))).line != before ? 1 : 0;
+      moves += table.find(key(1), table.hash(key(1))).place.line() != before ? 1 : 0;
     }
     return moves > 200;
   }

@@ -143,8 +143,8 @@ TEMPLATE_TEST_CASE("a holder of a slot that was used again cannot change its new
 
   std::uint64_t owner = 2;
   for (; count(table) == 0 || !table.find(key(owner), table.hash(key(owner))) ||
-         table.find(key(owner), table.hash(key(owner))).line != stale.line ||
-         table.find(key(owner), table.hash(key(owner))).way != stale.way;
+         table.find(key(owner), table.hash(key(owner))).place.line() != stale.place.line() ||
+         table.find(key(owner), table.hash(key(owner))).place.way() != stale.place.way();
        ++owner)
     table.insert(key(owner + 1), table.hash(key(owner + 1)), confirmed, 1, patience);
   CHECK_FALSE(TestType::replace(stale, Entry{5, 0, 0, State::confirmed}));
@@ -225,7 +225,7 @@ TEMPLATE_TEST_CASE("a table makes room around entries whose workers have lost th
     auto gone = confirmed;
     gone.state = State::removed;
     const auto left = i % 8 == 0 ? slot.packed.freeze() : slot.packed.with(gone);
-    slot.line->entry[slot.way].store(left.word(), std::memory_order_relaxed);
+    slot.place.entry().store(left.word(), std::memory_order_relaxed);
   }
   CHECK(refused == 0);
 }
@@ -233,7 +233,7 @@ TEMPLATE_TEST_CASE("a table makes room around entries whose workers have lost th
 TEST_CASE("a newcomer does not wait for ever for another that has lost its core") {
   for (const unsigned stuck : {0U, 1U}) {
     Table4 table(1000, 1);
-    auto& line = *table.insert(key(1), table.hash(key(1)), confirmed, 1, patience).slot.line;
+    auto& line = *table.insert(key(1), table.hash(key(1)), confirmed, 1, patience).slot.place.line();
     table.sweep(
         0, table.line_count(), 1, [](std::uint8_t, const Entry&, std::uint32_t) { return true; },
         [](const Entry&) {});
