@@ -60,10 +60,11 @@ class Tag {
   std::uint64_t word_ = 0;
 };
 
-/// Of the keys whose home is a line, those that live elsewhere, in one word: a counter for each further line
-/// where a key may be, or for each `Parts`th of the keys that may be there. A look-up goes only to lines
-/// whose counter is not zero, and is mostly over after one. No counter overflows: it has few keys, as nobody
-/// can choose their homes, and at most one more for each worker that is about to insert.
+/// Of the keys whose home is a line, those that live elsewhere, in one word: for each further line where a
+/// key may be, a counter for each `Parts`th of the keys. A look-up goes only to lines whose counter is not
+/// zero, and is mostly over after one. Nobody can choose keys of one home, so a counter has one or two; and
+/// one more for each worker that is about to insert such a key at this very moment, of which there would have
+/// to be a dozen for it to flow over.
 template <unsigned Parts>
 class Elsewhere {
  public:
@@ -82,7 +83,7 @@ class Elsewhere {
   constexpr void drop_first() { word_ &= ~(all_of_a_candidate << (first() * bits_per_candidate)); }
 
  private:
-  static constexpr unsigned bits = 8;
+  static constexpr unsigned bits = 4;
   static constexpr unsigned bits_per_candidate = bits * Parts;
   static constexpr std::uint64_t all_of_a_candidate = (1ULL << bits_per_candidate) - 1;
 
@@ -102,12 +103,13 @@ template <unsigned Slots, unsigned AddressWords>
 struct alignas(64) CacheLine {
   static constexpr unsigned slots = Slots;
   static constexpr unsigned address_words = AddressWords;
+  using Elsewhere = conntrack::Elsewhere<2 * slots>;
   /// First, as Place counts on.
   std::atomic<std::uint64_t> tag[slots];
   std::atomic<std::uint64_t> address[slots][address_words];
   std::atomic<std::uint64_t> entry[slots];
   std::atomic<std::uint32_t> seen[slots];
-  /// An Elsewhere<slots>.
+  /// An Elsewhere.
   std::atomic<std::uint64_t> elsewhere;
 };
 

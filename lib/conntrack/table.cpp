@@ -41,7 +41,7 @@ std::uint64_t Table<Line>::booking(const Line* line, const Line* home, std::uint
   if (line == home) return 0;
   const bool near = same_bucket(line, home);
   const auto number = position(line) ^ position(near ? home : far(hash, home));
-  return Elsewhere<Line::slots>::booking(near ? number : lines_per_bucket + number, hash);
+  return Elsewhere::booking(near ? number : lines_per_bucket + number, hash);
 }
 
 template <class Line>

@@ -151,6 +151,7 @@ class Table {
 
  private:
   using Status = Tag::Status;
+  using Elsewhere = typename Line::Elsewhere;
 
   using Place = conntrack::Place<Line>;
   /// The lines where a key may lie, in the order in which they are tried: its home, the rest of that bucket
@@ -185,7 +186,7 @@ class Table {
   void book(const Line* line, std::uint64_t hash) const;
   void unbook(const Line* line, std::uint64_t hash) const;
   [[nodiscard]] std::uint64_t booking(const Line* line, const Line* home, std::uint64_t hash) const;
-  static Elsewhere<Line::slots> elsewhere(const Line& home, std::uint64_t hash, std::memory_order order) {
+  static Elsewhere elsewhere(const Line& home, std::uint64_t hash, std::memory_order order) {
     return {home.elsewhere.load(order), hash};
   }
 
@@ -244,7 +245,7 @@ class Table {
   /// Is there no other slot at all that might be the key's? `booked`: what `mine` adds to its home's word.
   [[nodiscard]] bool alone(Place mine, std::uint64_t booked, std::uint64_t ports_protocol,
                            std::uint64_t hash) const;
-  [[nodiscard]] bool others_elsewhere(Elsewhere<Line::slots> there, Place mine, std::uint64_t ports_protocol,
+  [[nodiscard]] bool others_elsewhere(Elsewhere there, Place mine, std::uint64_t ports_protocol,
                                       std::uint64_t hash) const;
   static void write(Place place, const FlowKey& key, PackedEntry packed, std::uint32_t now);
   static bool publish(Place place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now);

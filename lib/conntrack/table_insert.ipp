@@ -49,7 +49,7 @@ bool Table<Line>::others_like(const Line& line, Place mine, std::uint64_t ports_
 }
 
 template <class Line>
-bool Table<Line>::others_elsewhere(Elsewhere<Line::slots> there, Place mine, std::uint64_t ports_protocol,
+bool Table<Line>::others_elsewhere(Elsewhere there, Place mine, std::uint64_t ports_protocol,
                                    std::uint64_t hash) const {
   Line* const first = home(hash);
   for (; there.any(); there.drop_first())
@@ -65,7 +65,7 @@ template <class Line>
   // acquire: a move that is counted already is seen below in its new place, booking and all
   const auto moves = moves_.load(std::memory_order_acquire);
   if (others_like(*first, mine, ports_protocol)) return false;
-  const Elsewhere<Line::slots> there(first->elsewhere.load(std::memory_order_seq_cst) - booked, hash);
+  const Elsewhere there(first->elsewhere.load(std::memory_order_seq_cst) - booked, hash);
   if (there.any() && others_elsewhere(there, mine, ports_protocol, hash)) return false;
   // relaxed: the loads before it acquire. Who missed an entry because it has left its old place sees it
   // counted.
