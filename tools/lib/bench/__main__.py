@@ -46,10 +46,11 @@ def measure_tables(wanted):
     for case in chosen(cases.TABLE_CASES, wanted):
         machine.wait_for_quiet(wanted.wait)
         measured = zonelb_bench(arguments_of(case, wanted))
-        better = sum(row["better"] == "ours" for row in measured["rows"])
-        say(f"table beside rte_hash, {case.title}: better in {better} of {len(measured['rows'])} rows")
+        look_ups = [row for row in measured["rows"] if row["operation"] in cases.LOOK_UPS]
+        better = sum(row["better"] == "ours" for row in look_ups)
+        say(f"table beside rte_hash, {case.title}: better in {better} of {len(look_ups)} rows of look-ups")
         found.append({"name": case.name, "title": case.title, "arguments": arguments_of(case, wanted),
-                      "met": better == len(measured["rows"]), "measured": measured})
+                      "met": better == len(look_ups), "measured": measured})
     return found
 
 

@@ -30,9 +30,12 @@ class Comparison:
     quick: bool = False
 
 
+LOOK_UPS = ("hit", "miss")
+
+
 @dataclass(frozen=True)
 class TableCase:
-    """Our connection table beside rte_hash: it is to be better in each row."""
+    """Our connection table beside rte_hash: it is to be better at look-ups (LOOK_UPS), at each load."""
     name: str
     title: str
     arguments: str
