@@ -11,6 +11,7 @@
 #include "conntrack/line.hpp"
 #include "conntrack/page_memory.hpp"
 #include "conntrack/prefetch.hpp"
+#include "net/mix.hpp"
 
 namespace zonelb::conntrack {
 

@@ -3,20 +3,9 @@
 #include <algorithm>
 
 namespace zonelb::conntrack {
-namespace detail {
-
-/// Folds the 128-bit product: each bit of the result depends on all bits of both factors.
-inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = static_cast<Wide>(a) * b;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
-
-}  // namespace detail
-
 template <class Line>
 std::uint64_t Table<Line>::hash(const FlowKey& key) const {
-  using detail::mix;
+  using net::mix;
   if constexpr (Line::address_words == 1) {
     return mix(key.addresses[0] ^ seeds_[0], key.ports_protocol ^ seeds_[1]);
   } else {

@@ -9,6 +9,7 @@
 #include "config/limits.hpp"
 #include "conntrack/flow_key.hpp"
 #include "net/address.hpp"
+#include "net/mix.hpp"
 
 namespace zonelb::dataplane {
 
@@ -97,8 +98,12 @@ class AddressTable {
   [[nodiscard]] const LocalAddress* find_further(std::pair<std::uint64_t, std::uint64_t> words) const;
 
   [[nodiscard]] std::uint64_t index(std::pair<std::uint64_t, std::uint64_t> words) const {
-    // Fibonacci hashing: the configuration's own addresses, so nobody else chooses the keys.
-    return (((words.first ^ words.second * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL) >> 32) & mask_;
+    // Constants will do: these are the configuration's own addresses, so nobody else chooses the keys. One
+    // multiplication spreads an IPv4 address; an IPv6 address, whose bits lie apart, is folded before.
+    constexpr std::uint64_t a = 0x9e3779b97f4a7c15, b = 0xd6e8feb86659fd93;
+    const std::uint64_t folded =
+        words.second == 0 ? words.first : net::mix(words.first ^ a, words.second ^ b);
+    return ((folded * b) >> 32) & mask_;
   }
 
   std::uint64_t mask_ = 0;

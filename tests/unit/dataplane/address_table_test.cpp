@@ -1,5 +1,7 @@
 #include "dataplane/address_table.hpp"
 
+#include <set>
+
 #include "catch.hpp"
 
 using namespace zonelb;
@@ -47,6 +49,25 @@ TEST_CASE("only our addresses are found, among many of either family") {
     CHECK(table.find(AddressTable::words(address("10.0.0.1"))) == nullptr);
     CHECK(table.find(AddressTable::words(address("2001:db9::"))) == nullptr);
     CHECK(table.find(AddressTable::words(address("0.0.0.0"))) == nullptr);
+  }
+}
+
+TEST_CASE("addresses that differ in one place do not crowd in the table, wherever it is") {
+  for (unsigned place = 0; place < 15; ++place) {
+    std::vector<AddressTable::Item> items;
+    for (unsigned i = 0; i < 1000; ++i) {
+      net::IpAddress::Bytes bytes{0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+      bytes[place] = static_cast<std::uint8_t>(i >> 8);
+      bytes[place + 1] = static_cast<std::uint8_t>(i);
+      items.push_back({net::IpAddress::v6(bytes), {{0, 0xffff, 6, i}}});
+    }
+    const AddressTable table(items);
+    std::set<const LocalAddress*> slots;
+    for (const auto& item : items) slots.insert(table.find(AddressTable::words(item.address)));
+    REQUIRE(slots.size() == items.size());
+    std::size_t behind_others = 0;
+    for (const LocalAddress* slot : slots) behind_others += slots.count(slot - 1);
+    CHECK(behind_others < 300);
   }
 }
 
