@@ -177,13 +177,14 @@ def test_jumbo_frames_through_tunnels(run, forwarding, ipv6_backend, ipv6):
 
 
 @OUTER
-def test_who_sends_too_much_for_the_tunnel_is_told(run, ipv6_backend):
+@pytest.mark.parametrize("forwarding, beyond_ip", [("IPIP", 0), ("VXLAN", 8 + 8 + 14)])
+def test_who_sends_too_much_for_the_tunnel_is_told(run, forwarding, beyond_ip, ipv6_backend):
     """RFC 1191, RFC 8201: the sender learns what fits, if it asked (DF) or is an IPv6 host."""
-    fits = 1500 - (40 if ipv6_backend else 20) - 8 - 8 - 14
+    fits = 1500 - (40 if ipv6_backend else 20) - beyond_ip
     large4 = f.of_length(1514, lambda payload: bytes(f.raw(
         f.ether() / f.ip(flags="DF") / f.TCP(sport=1, dport=80) / f.Raw(payload))))
     large6 = f.of_length(1514, lambda payload: f.tcp(True, payload=payload))
-    result = run(port_flags() + service_flags(forwarding="VXLAN", ipv6_backends=ipv6_backend), [large4, large6])
+    result = run(port_flags() + service_flags(forwarding=forwarding, ipv6_backends=ipv6_backend), [large4, large6])
     assert result.drops() == {"too_big": 2}
     answer4, answer6 = map(f.Ether, result.frames)
     assert (answer4.dst, answer4[f.IP].src, answer4[f.IP].dst) == (f.GATEWAY_MAC, f.OWN, f.CLIENT)
