@@ -57,11 +57,11 @@ def test_a_port_without_vlan_leaves_each_frame_in_its_own(run, ipv6):
 SECOND_MAC = "02:70:63:61:70:01"
 
 
-def through_two_ports(run, sent, mtu=1500, second_mtu=1500, vlan=None):
+def through_two_ports(run, sent, mtu=1500, second_mtu=1500, vlan=None, **service):
     """What comes out of a second port, behind which the only backend is, and all else."""
     silent, given = f"{run.folder}/silent.pcap", f"{run.folder}/second.pcap"
     write_pcap(silent, [])
-    flags = (port_flags(mtu=mtu) + service_flags(backends=0)
+    flags = (port_flags(mtu=mtu) + service_flags(backends=0, **service)
              + Flags().port(name="net_pcap1", address="10.5.0.2/16", mtu=second_mtu, vlan=vlan)
              .backend(service="s", name="b", zone="zone-a", address="10.5.0.7", mac=backend_mac(7)))
     result = run(flags, sent, eal=f"-l 0-1 --vdev=net_pcap1,rx_pcap={silent},tx_pcap={given}")
@@ -75,6 +75,16 @@ def test_a_frame_leaves_by_another_port_with_the_tag_of_that_port(run, ipv6, cam
     received, result = through_two_ports(run, sent, vlan=port_vlan)
     assert received == [f.redirected(f.tagged(frame, leaves_in), backend_mac(7), SECOND_MAC) for frame in sent]
     assert (result.frames, result.drops()) == ([], {})
+
+
+@INNER
+def test_a_tunnel_leaves_by_another_port_with_the_tag_of_that_port(run, ipv6):
+    sent = [f.tcp(ipv6, flags=flags) for flags in ("S", "A", "PA")]
+    received, result = through_two_ports(run, sent, vlan=100, forwarding="IPIP")
+    outer_headers = 18 + 20
+    assert [frame[:18] for frame in received] == [bytes.fromhex(
+        f"{backend_mac(7)}{SECOND_MAC}".replace(":", "") + "810000640800")] * len(sent)
+    assert [frame[outer_headers:] for frame in received] == [frame[14:] for frame in sent], result.drops()
 
 
 @INNER
