@@ -246,6 +246,18 @@ def test_segments_of_a_connection_follow_its_first(run):
 
 
 @INNER
+def test_a_syn_of_an_established_connection_begins_a_new_one(run, ipv6):
+    """The client has forgotten the old one (semantics.md section 4); a SYN that is repeated is no second one."""
+    # So many of another connection that the SYN comes in another burst.
+    others = [f.tcp(ipv6, source_port=40001, flags=flags) for flags in ["S"] + 80 * ["A"]]
+    sent = [*(f.tcp(ipv6, flags=flags) for flags in ("S", "S", "A", "PA", "A")), *others,
+            *(f.tcp(ipv6, flags=flags) for flags in ("S", "A", "A"))]
+    result = run(port_flags() + service_flags(backends=3), sent)
+    assert len(result.frames) == len(sent)
+    assert result.metrics.sum("zonelb_new_connections_total") == 3
+
+
+@INNER
 def test_packets_of_one_flow_keep_their_order_whatever_surrounds_them(run, ipv6):
     """Known and new flows, frames to be read at sight and others (IP options, a tag) share bursts. All are long
     enough to be read at sight."""
