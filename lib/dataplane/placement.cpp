@@ -64,7 +64,10 @@ void count_placed(const Context& context, const Rule& rule, const Placement& pla
 }
 
 void prefetch_placements(const Context& context, const Batch& batch, const Selection& flows) {
-  using conntrack::prefetch_line;
+  // A service that starts has no plan yet, one without backends no targets.
+  const auto prefetch_line = [](const void* line) {
+    if (line != nullptr) conntrack::prefetch_line(line);
+  };
   const Snapshot& snapshot = *context.snapshot;
   const Layout& layout = *snapshot.layout;
   struct Step {
