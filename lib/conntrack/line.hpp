@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "conntrack/flow_key.hpp"
@@ -127,7 +128,9 @@ class Place {
   Place(Line* line, unsigned way) : tag_(&line->tag[way]) {}
 
   explicit operator bool() const { return tag_ != nullptr; }
-  [[nodiscard]] Line* line() const { return reinterpret_cast<Line*>(number() & ~(sizeof(Line) - 1)); }
+  [[nodiscard]] Line* line() const {
+    return reinterpret_cast<Line*>(reinterpret_cast<std::byte*>(tag_) - number() % sizeof(Line));
+  }
   [[nodiscard]] unsigned way() const {
     return Line::slots == 1 ? 0 : static_cast<unsigned>(number() % sizeof(Line) / sizeof *tag_);
   }
