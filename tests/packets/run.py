@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from lab.appliance import Appliance
@@ -53,6 +54,22 @@ def service_flags(backends=1, ipv6_backends=False, drain=False, mac=True, protoc
             flags.forwarding_rule(name=f"{protocol.lower()}-{version}", address=address, protocol=protocol,
                                   ports=[80 if protocol == "TCP" else 53], backend_service="s")
     return flags
+
+
+@contextmanager
+def waiting_service(namespace, flags, port):
+    """Adds a service, at TCP `port` of both VIPs, whose first round of probes does not end: its server accepts and
+    says nothing."""
+    namespace.ip("addr replace 10.0.2.1/32 dev lo")
+    flags.health_check(name="slow", protocol="HTTP", port=8080).backend_service(name="waiting", health_check="slow")
+    flags.backend(service="waiting", name="w1", zone="zone-a", address="10.0.2.1", mac=backend_mac(1))
+    for version, address in (("v4", f.VIP), ("v6", f.VIP6)):
+        flags.forwarding_rule(name=f"waiting-{version}", address=address, protocol="TCP", ports=[port],
+                              backend_service="waiting")
+    with namespace.socket() as silent:
+        silent.bind(("10.0.2.1", 8080))
+        silent.listen()
+        yield
 
 
 def backend_address(number, ipv6=False):

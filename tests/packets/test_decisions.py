@@ -12,7 +12,7 @@ from lab.waiting import wait_for
 
 from packets import frames as f
 from packets.pcap import write_pcap
-from packets.run import backend_mac, port_flags, service_flags
+from packets.run import backend_mac, port_flags, waiting_service
 
 PACKETS = 2000
 ZONES = ("zone-a", "zone-b", "zone-c")
@@ -90,6 +90,32 @@ def test_packets_go_where_explain_says_and_are_counted(run, name):
     assert result.metrics.sum("zonelb_new_connections_total", service="s") == PACKETS
     assert result.metrics.sum("zonelb_drops_total") == 0
     assert set(frames) > {"b9"} or name == "fails over"
+
+
+def test_bursts_for_services_with_many_backends_and_with_none(run):
+    """More backends than a worker's caches are trusted to hold; beside them services without a backend, with none
+    to send to, and with none yet. What each connection meets is as if it came alone."""
+    flags = zoned(dict(zonal_affinity="SPILL_CROSS_ZONE"), per_zone=60)
+    flags.backend_service(name="empty").backend_service(name="closed", drop_traffic_if_unhealthy=True)
+    flags.backend(service="closed", name="c1", zone="zone-a", address="10.0.3.1", mac=backend_mac(1), drain=True)
+    for name, port in (("empty", 90), ("closed", 91)):
+        for version, address in (("v4", f.VIP), ("v6", f.VIP6)):
+            flags.forwarding_rule(name=f"{name}-{version}", address=address, protocol="TCP", ports=[port],
+                                  backend_service=name)
+    draw = random.Random(5)
+    cases, open_to = zip(*(random_case(draw, port) for port in range(20000, 21000)))
+    unserved, unready = ([f.tcp(draw.random() < 0.4, port=draw.choice(ports), source_port=port)
+                          for port in range(21000, 21300)] for ports in ((90, 91), (92,)))
+    sent = [*open_to, *unserved, *unready]
+    draw.shuffle(sent)
+    with waiting_service(run.namespace, flags, port=92):
+        result = run(flags, sent + sent)
+    assert result.drops() == {"no_backend": 2 * len(unserved), "starting": 2 * len(unready)}
+    expected = [answer["selected"] for answer in explain_cases(f"{run.folder}/zonelb.flags", list(cases))]
+    assert len(set(expected)) > 128
+    went_to = Counter((frame[12:], chosen(frame)) for frame in result.frames)
+    assert went_to == {(frame[12:], name): 2 for frame, name in zip(open_to, expected)}
+    assert result.metrics.by("zonelb_new_connections_total", "backend") == Counter(expected)
 
 
 def test_the_order_of_flags_does_not_matter(run):

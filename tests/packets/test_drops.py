@@ -11,7 +11,7 @@ from scapy.layers.inet6 import ICMPv6EchoRequest, ICMPv6NDOptSrcLLAddr, IPv6ExtH
 from lab.flags import Flags
 
 from packets import frames as f
-from packets.run import backend_mac, port_flags, service_flags
+from packets.run import port_flags, service_flags, waiting_service
 
 FLAGS = port_flags() + service_flags()
 
@@ -117,15 +117,8 @@ def test_a_good_frame_among_bad_ones_goes_through(run):
 
 
 def test_a_service_waits_for_its_first_round_of_probes_while_others_go_on(run):
-    """The probe of one service hangs: its server accepts and says nothing. The other service has no check."""
-    run.namespace.ip("addr replace 10.0.2.1/32 dev lo")
-    flags = FLAGS + Flags().health_check(name="slow", protocol="HTTP", port=8080).backend_service(
-        name="checked", health_check="slow")
-    flags.backend(service="checked", name="c1", zone="zone-a", address="10.0.2.1", mac=backend_mac(1))
-    flags.forwarding_rule(name="checked", address=f.VIP, protocol="TCP", ports=[8080], backend_service="checked")
-    with run.namespace.socket() as silent:
-        silent.bind(("10.0.2.1", 8080))
-        silent.listen()
+    flags = Flags(FLAGS.lines)
+    with waiting_service(run.namespace, flags, port=8080):
         result = run(flags, [f.tcp(port=8080), f.tcp(port=80)])
     assert result.drops() == {"starting": 1}
     assert [frame[12:] for frame in result.frames] == [f.tcp(port=80)[12:]]
