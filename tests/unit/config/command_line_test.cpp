@@ -228,14 +228,14 @@ TEST_CASE("rules of one family may use backends of the other: tunnels always, L2
 }
 
 TEST_CASE("ports of a rule are sorted; explicit ones go together with all, other protocols with the same") {
-  const auto rules =
-      read_base_and(
-          {"--forwarding-rule",
-           "name=many,address=10.0.9.1,protocol=TCP,ports=[8000-8100,443],backend-service=web,"
-           "allow-global-access=true,published=true",
-           "--forwarding-rule", "name=all,address=10.0.9.1,protocol=TCP,ports=all,backend-service=web",
-           "--forwarding-rule", "name=udp,address=10.0.9.1,protocol=UDP,ports=80,backend-service=web"})
-          .forwarding_rules;
+  const std::string many =
+      "name=many,address=10.0.9.1,protocol=TCP,ports=[8000-8100,443],backend-service=web,"
+      "allow-global-access=true,published=true";
+  const auto rules = read_base_and({"--forwarding-rule", many, "--forwarding-rule",
+                                    "name=all,address=10.0.9.1,protocol=TCP,ports=all,backend-service=web",
+                                    "--forwarding-rule",
+                                    "name=udp,address=10.0.9.1,protocol=UDP,ports=80,backend-service=web"})
+                         .forwarding_rules;
   CHECK(rules.at(1).ports == std::vector<PortRange>{{443, 443}, {8000, 8100}});
   CHECK(rules.at(1).allow_global_access);
   CHECK(rules.at(1).published);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "catch.hpp"
 #include "config/flags.hpp"
 #include "configurations.hpp"
@@ -51,12 +53,12 @@ TEST_CASE("every part of a port is compared") {
   const auto running = read({"--port", own}).config;
   for (const auto* more : {",gateway=10.0.0.1", ",gateway6=2001:db8::1",
                            ",gateway=10.0.0.1,gateway-mac=02:00:00:00:00:01", ",vlan=3", ",mtu=9000"}) {
-    const auto message = error_of([&] {
-      require_same_machine(running, read({"--port", own + more}).config);
-    });
-    CHECK(message == "a reload cannot change port (running: '" + own + ",mtu=1500', asked for: '" + own +
-                         more + (std::string(more).starts_with(",mtu") ? "" : ",mtu=1500") +
-                         "'); restart zonelb to change it");
+    const auto asked_for = own + more;
+    const auto message = error_of([&] { require_same_machine(running, read({"--port", asked_for}).config); });
+    const char* mtu = std::string(more).starts_with(",mtu") ? "" : ",mtu=1500";
+    CHECK(message == fmt::format("a reload cannot change port (running: '{},mtu=1500', asked for: '{}{}'); "
+                                 "restart zonelb to change it",
+                                 own, asked_for, mtu));
   }
 }
 

@@ -222,7 +222,7 @@ TEST_CASE("no more probes than allowed are in flight, and the others get their t
   const auto statistics = prober.statistics();
   CHECK(statistics.queued == 8);
   CHECK(count(statistics, Outcome::timed_out) == 12);
-  CHECK(std::accumulate(statistics.durations.begin(), statistics.durations.end(), 0U) == 12);
+  CHECK(std::accumulate(statistics.durations.begin(), statistics.durations.end(), std::uint64_t{0}) == 12);
   CHECK(statistics.duration_sum_seconds > 12 * 0.5);
   const std::scoped_lock lock(mutex);
   held.clear();  // while the backend they came from lives
