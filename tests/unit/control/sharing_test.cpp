@@ -331,7 +331,7 @@ TEST_CASE("the memory of tables grows with backends, not with zones that share t
 }
 
 TEST_CASE("a flip leaves the targets of other services where they are in the workers' caches") {
-  Core core(configuration(20, 40, 4));
+  Core core(configuration(50, 64, 4));
   core.tell_all(health::State::healthy);
   const auto before = core.snapshot();
   core.tell(core.config.backends[0], health::State::unhealthy);
