@@ -32,8 +32,9 @@ struct SwapOptions {
   Options bench;
   unsigned per_second = 1000;
   /// Of each kind.
-  unsigned phases = 5;
-  double phase_seconds = 1;
+  unsigned phases = 32;
+  /// Short: other users of the machine come and go, and do it to both kinds.
+  double phase_seconds = 0.25;
 };
 
 constexpr std::array<std::pair<const char*, double>, 5> quantiles{
