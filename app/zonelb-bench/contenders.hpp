@@ -19,7 +19,7 @@ namespace zonelb::bench {
 
 inline constexpr unsigned table_burst = dataplane::Batch::max_size;
 
-/// Our table, used as the packet path does (lib/dataplane/stage_match.cpp, stage_track.cpp).
+/// Our table, used as the packet path does (lib/dataplane/stage_match.hpp, stage_track.cpp).
 template <class Table>
 class OurTable {
  public:
