@@ -1,6 +1,7 @@
 #include "conntrack/table.hpp"
 
 #include <set>
+#include <type_traits>
 #include <vector>
 
 #include "catch.hpp"
@@ -13,6 +14,17 @@ thread_local Patience patience;
 
 FlowKey key(std::uint64_t number) {
   return {{number, number * 3, number * 5, number * 7}, (number * 11) & 0xffffffffffULL};
+}
+
+/// Of TCP to 10.0.0.80, or 2001:db8::50, from a client of 10.0.0.0/8 or 2001:db8:2::/96.
+template <class T>
+FlowKey flow_from(zonelb::net::be32 client, zonelb::net::be16 port, zonelb::net::be16 vip_port) {
+  const zonelb::net::be32 vip = 0x0a000050;
+  const std::uint64_t ports = port.raw() | std::uint64_t{vip_port.raw()} << 16 | std::uint64_t{6} << 32;
+  if constexpr (std::is_same_v<T, Table4>)
+    return {{client.raw() | std::uint64_t{vip.raw()} << 32, 0, 0, 0}, ports};
+  constexpr std::uint64_t prefix = 0xb80d0120, network = prefix | std::uint64_t{0x0200} << 32;
+  return {{network, std::uint64_t{client.raw()} << 32, prefix, std::uint64_t{0x50} << 56}, ports};
 }
 
 constexpr Entry confirmed{1, 2, 3, State::confirmed};
@@ -168,6 +180,36 @@ TEMPLATE_TEST_CASE("a table takes four in five of what it has room for, and find
     found += slot && slot.entry().target == i ? 1 : 0;
   }
   CHECK(found == four_in_five);
+}
+
+TEMPLATE_TEST_CASE("a table takes four in five of connections in a row, whatever its seed", "", Table4,
+                   Table6) {
+  struct Row {
+    const char* of;
+    std::uint32_t client_step;
+    std::uint16_t port_step, vip_port_step;
+  };
+  const auto row = GENERATE(
+      Row{"clients, their port the same", 1, 0, 0}, Row{"networks of clients", 256, 0, 0},
+      Row{"ports of one client", 0, 1, 0}, Row{"every other port", 0, 2, 0},
+      Row{"clients that take one port after the other", 1, 1, 0}, Row{"ports that a scan tries", 0, 0, 1});
+  INFO(row.of);
+  std::uint64_t refused = 0, evicted = 0;
+  for (std::uint64_t seed = 1; seed <= 64; ++seed) {
+    TestType table(8192, seed);
+    Patience fresh;
+    const auto four_in_five = static_cast<std::uint32_t>(table.capacity() * 4 / 5);
+    for (std::uint32_t i = 0; i < four_in_five; ++i) {
+      const auto flow = flow_from<TestType>(0x0a030001 + i * row.client_step,
+                                            static_cast<std::uint16_t>(1024 + i * row.port_step),
+                                            static_cast<std::uint16_t>(80 + i * row.vip_port_step));
+      const auto insertion = table.insert(flow, table.hash(flow), {1, 2, 3, State::syn}, 1, fresh);
+      refused += insertion.outcome == TestType::Outcome::full ? 1 : 0;
+      evicted += insertion.evicted ? 1 : 0;
+    }
+  }
+  CHECK(refused == 0);
+  CHECK(evicted == 0);
 }
 
 TEMPLATE_TEST_CASE("after all entries have gone, a look-up ends at a key's home", "", Table4, Table6) {
