@@ -19,7 +19,7 @@ namespace zonelb::bench {
 
 inline constexpr unsigned table_burst = dataplane::Batch::max_size;
 
-/// Our table, used as the packet path does (lib/dataplane/stage_match.cpp, stage_track.cpp).
+/// Our table, used as the packet path does (lib/dataplane/stage_match.hpp, stage_track.cpp).
 template <class Table>
 class OurTable {
  public:
@@ -88,12 +88,12 @@ class OurTable {
   unsigned look_at_homes(Burst& burst, unsigned count, bool inserting, std::uint64_t& found) {
     for (unsigned i = 0; i < count; ++i) {
       burst.hashes[i] = table_.hash(burst.keys[i]);
-      if (i < ahead) table_.prefetch_home(burst.hashes[i]);
+      if (i < ahead) Table::prefetch_home(table_.home(burst.hashes[i]));
     }
     unsigned others = 0;
     for (unsigned i = 0; i < count; ++i) {
-      if (i + ahead < count) table_.prefetch_home(burst.hashes[i + ahead]);
-      if (const auto slot = table_.find_home(burst.keys[i], burst.hashes[i])) {
+      if (i + ahead < count) Table::prefetch_home(table_.home(burst.hashes[i + ahead]));
+      if (const auto slot = Table::find_home(burst.keys[i], table_.home(burst.hashes[i]))) {
         found += note(slot);
       } else if (!table_.ends_at_home(burst.hashes[i])) {
         table_.prefetch_rest(burst.hashes[i]);
@@ -106,9 +106,10 @@ class OurTable {
     return others;
   }
 
-  std::uint64_t note(const typename Table::Slot& slot) const {
+  template <class Slot>
+  std::uint64_t note(const Slot& slot) const {
     Table::touch(slot, now_);
-    return slot.entry().state == conntrack::State::confirmed ? 1 : 0;
+    return slot.packed.state() == conntrack::State::confirmed ? 1 : 0;
   }
 
   Table table_;

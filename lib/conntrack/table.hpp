@@ -81,6 +81,17 @@ class Table {
     [[nodiscard]] Entry entry() const { return packed.entry(); }
   };
 
+  /// A slot of a key's home, in parts that whoever looks for many keys keeps in registers.
+  struct HomeSlot {
+    Line* line = nullptr;
+    unsigned way = 0;
+    PackedEntry packed;
+    bool found = false;
+
+    explicit operator bool() const { return found; }
+    [[nodiscard]] Slot slot() const { return {{line, way}, packed}; }
+  };
+
   enum class Outcome : std::uint8_t { inserted, existed, full };
 
   struct Insertion {
@@ -98,9 +109,11 @@ class Table {
 
   // The same in two steps, for many keys at once: first all homes are sent for and looked at, then what else
   // is needed for the keys that were not there.
-  void prefetch_home(std::uint64_t hash) const { prefetch_line(home(hash)); }
+  using Home = Line*;
+  [[nodiscard]] Home home(std::uint64_t hash) const;
+  static void prefetch_home(Home home) { prefetch_line(home); }
   /// What is found at home may be State::removed already.
-  [[nodiscard]] Slot find_home(const FlowKey& key, std::uint64_t hash) const;
+  [[nodiscard]] static HomeSlot find_home(const FlowKey& key, Home home);
   [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash) const;
   /// Of the entry that its home most probably has for a key; any number when it has none. To send for memory.
   [[nodiscard]] std::uint32_t probable_target(const FlowKey& key, std::uint64_t hash) const;
@@ -125,11 +138,8 @@ class Table {
   static bool replace(Slot& slot, const Entry& entry);
 
   /// Notes a packet at `now`; a line shared by workers is written at most once a second.
-  static void touch(const Slot& slot, std::uint32_t now) {
-    auto& seen = slot.place.seen();
-    // relaxed: a time stamp orders nothing
-    if (seen.load(std::memory_order_relaxed) != now) seen.store(now, std::memory_order_relaxed);
-  }
+  static void touch(const Slot& slot, std::uint32_t now) { set_seen(slot.place.seen(), now); }
+  static void touch(const HomeSlot& slot, std::uint32_t now) { set_seen(slot.line->seen[slot.way], now); }
 
   /// Looks at `count` lines from `first` on (wrapping) and removes each entry for which `ended(protocol,
   /// entry, idle seconds)` is true, after which `removed(entry)` is called.
@@ -159,7 +169,6 @@ class Table {
   /// (near), and its other bucket (far).
   using Candidates = std::array<Line*, 2 * lines_per_bucket>;
 
-  [[nodiscard]] Line* home(std::uint64_t hash) const;
   /// The first line of a key's other bucket to be tried; `home` is its home.
   [[nodiscard]] Line* far(std::uint64_t hash, const Line* home) const;
   [[nodiscard]] Candidates candidates(std::uint64_t hash) const;
@@ -226,6 +235,10 @@ class Table {
     Slot slot;
   };
 
+  static void set_seen(std::atomic<std::uint32_t>& seen, std::uint32_t now) {
+    // relaxed: a time stamp orders nothing
+    if (seen.load(std::memory_order_relaxed) != now) seen.store(now, std::memory_order_relaxed);
+  }
   static std::uint8_t protocol_of(Tag tag) { return static_cast<std::uint8_t>(tag.ports_protocol() >> 32); }
   static Slot look(Line& line, const FlowKey& key);
   static Slot look(Line& line, unsigned way, const FlowKey& key);

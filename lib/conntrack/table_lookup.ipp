@@ -20,7 +20,7 @@ std::uint64_t Table<Line>::hash(const FlowKey& key) const {
 }
 
 template <class Line>
-Line* Table<Line>::home(std::uint64_t hash) const {
+auto Table<Line>::home(std::uint64_t hash) const -> Home {
   return &lines_[((hash >> 32) * lines_.size()) >> 32];
 }
 
@@ -117,9 +117,8 @@ auto Table<Line>::look(Line& line, const FlowKey& key) -> Slot {
 /// Which way it is is a coin's toss to the processor, hence no branch on it: the first way that does not hold
 /// the key points to the second.
 template <class Line>
-[[gnu::always_inline]] inline auto Table<Line>::find_home(const FlowKey& key, std::uint64_t hash) const
-    -> Slot {
-  Line& line = *home(hash);
+[[gnu::always_inline]] inline auto Table<Line>::find_home(const FlowKey& key, Home home) -> HomeSlot {
+  Line& line = *home;
   // acquire: what follows must not be read before the tag
   const auto difference = [&](unsigned way, Tag& tag) {
     tag = Tag(line.tag[way].load(std::memory_order_acquire));
@@ -131,7 +130,7 @@ template <class Line>
   const PackedEntry packed(line.entry[way].load(std::memory_order_acquire));
   // relaxed: the acquiring loads above keep this one behind them
   if (line.tag[way].load(std::memory_order_relaxed) != tag.word()) return {};
-  return {{&line, way}, packed};
+  return {&line, way, packed, true};
 }
 
 template <class Line>

@@ -7,7 +7,9 @@
 namespace zonelb::dataplane {
 
 AddressTable::AddressTable(std::span<const Item> items)
-    : mask_(std::bit_ceil(items.size() * 8 + 1) - 1), slots_(mask_ + 1) {
+    : ipv6_(!items.empty() && !items.front().address.is_v4()),
+      mask_(std::bit_ceil(items.size() * 8 + 1) - 1),
+      slots_(mask_ + 1) {
   for (const Item& item : items) {
     const auto key = words(item.address);
     auto at = index(key);

@@ -77,11 +77,17 @@ class AddressTable {
   // The same for the destination of a packet.
   [[nodiscard]] const LocalAddress* find4(const conntrack::FlowKey& key) const {
     const std::pair<std::uint64_t, std::uint64_t> words{key.addresses[0] >> 32, 0};
-    const LocalAddress& local = slots_[index(words)];
-    return local.words[0] == words.first ? &local : find_further(words);
+    const LocalAddress& local = slots_[index4(words.first)];
+    if (local.words[0] == words.first) [[likely]]
+      return &local;
+    return find_further(words);
   }
   [[nodiscard]] const LocalAddress* find6(const conntrack::FlowKey& key) const {
-    return find({key.addresses[2], key.addresses[3]});
+    const std::pair<std::uint64_t, std::uint64_t> words{key.addresses[2], key.addresses[3]};
+    const LocalAddress& local = slots_[index6(words)];
+    if (local.is(words)) [[likely]]
+      return &local;
+    return find_further(words);
   }
 
   /// The most specific rule for a protocol and port (host order); no_rule when there is none.
@@ -98,14 +104,17 @@ class AddressTable {
   [[nodiscard]] const LocalAddress* find_further(std::pair<std::uint64_t, std::uint64_t> words) const;
 
   [[nodiscard]] std::uint64_t index(std::pair<std::uint64_t, std::uint64_t> words) const {
-    // Constants will do: these are the configuration's own addresses, so nobody else chooses the keys. One
-    // multiplication spreads an IPv4 address; an IPv6 address, whose bits lie apart, is folded before.
-    constexpr std::uint64_t a = 0x9e3779b97f4a7c15, b = 0xd6e8feb86659fd93;
-    const std::uint64_t folded =
-        words.second == 0 ? words.first : net::mix(words.first ^ a, words.second ^ b);
-    return ((folded * b) >> 32) & mask_;
+    return ipv6_ ? index6(words) : index4(words.first);
+  }
+  // Constants will do: these are the configuration's own addresses, so nobody else chooses the keys. One
+  // multiplication spreads an IPv4 address; an IPv6 address, whose bits lie apart, is folded before.
+  static constexpr std::uint64_t a = 0x9e3779b97f4a7c15, b = 0xd6e8feb86659fd93;
+  [[nodiscard]] std::uint64_t index4(std::uint64_t word) const { return ((word * b) >> 32) & mask_; }
+  [[nodiscard]] std::uint64_t index6(std::pair<std::uint64_t, std::uint64_t> words) const {
+    return index4(net::mix(words.first ^ a, words.second ^ b));
   }
 
+  bool ipv6_ = false;
   std::uint64_t mask_ = 0;
   std::vector<LocalAddress> slots_;
   std::vector<PortClaim> claims_;

@@ -54,8 +54,9 @@ class Selection {
   }
 
   std::uint16_t count_ = 0;
-  // Not bytes, which the compiler would think could be anything's.
-  std::array<std::uint16_t, 64> positions_{};
+  // Not bytes, which the compiler would think could be anything's. Without initialisers: most selections are
+  // short, and a batch has several.
+  std::array<std::uint16_t, 64> positions_;
 };
 
 /// Sets the length of a frame in one buffer.
@@ -73,9 +74,10 @@ struct Batch {
   /// Where the frame began when it was received.
   std::array<std::uint8_t*, max_size> bytes;
   std::array<packet::Parsed, max_size> parsed;
-  /// For flows: position of the rule in the layout, and hash of the key.
+  /// For flows: position of the rule in the layout, hash of the key, and its home in the table of its family.
   std::array<std::uint32_t, max_size> rule;
   std::array<std::uint64_t, max_size> hash;
+  std::array<void*, max_size> home;
 
   /// Who is still on the way, by family.
   Selection flows4;

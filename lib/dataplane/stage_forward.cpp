@@ -49,8 +49,8 @@ void encapsulate(Context& context, rte_mbuf* frame, const Target& target, const 
   std::uint8_t* bytes = rte_pktmbuf_mtod(frame, std::uint8_t*);
   const bool v4 = parsed.kind == packet::Kind::flow4;
   const auto& own = v4 ? context.in().v4 : context.in().v6;
-  if (!own || !parsed.dont_fragment() || context.icmp_allowance == 0 ||
-      !packet::may_answer_with_error(bytes, parsed) ||
+  if (!own || packet::marks_of(bytes + parsed.l3_offset).dont_fragment == net::be16() ||
+      context.icmp_allowance == 0 || !packet::may_answer_with_error(bytes, parsed) ||
       frame->data_off + packet::max_icmp_error_frame > frame->buf_len)
     return context.drop(frame, DropReason::too_big);
   --context.icmp_allowance;
@@ -68,9 +68,9 @@ void encapsulate(Context& context, rte_mbuf* frame, const Target& target, const 
 
 /// The way of most frames that are encapsulated, with nothing left to ask.
 void Forwarder::send_ipip4(std::uint16_t position, const Parsed& parsed, const Target& target,
-                           std::uint32_t zone) {
+                           FlowCounter& counter) {
   rte_mbuf* frame = batch_.frame[position];
-  count(*frame, position, target, zone);
+  count(*frame, counter);
   constexpr std::uint32_t headers = sizeof(packet::Ethernet) + sizeof(packet::Ipv4);
   std::uint8_t* start = batch_.bytes[position] + parsed.l3_offset - headers;
   packet::write_ipip4(start + sizeof(packet::Ethernet), *target.encapsulation[family(parsed)], parsed,
@@ -79,11 +79,11 @@ void Forwarder::send_ipip4(std::uint16_t position, const Parsed& parsed, const T
   packet::header<packet::Ethernet>(start).type = packet::ethertype::ipv4;
   frame->data_off = static_cast<std::uint16_t>(frame->data_off + parsed.l3_offset - headers);
   set_length(frame, headers + parsed.l3_length);
-  context_.out.add(target.port, frame);
+  out_.add(target.port, frame);
 }
 
 /// What is encapsulated or tagged, and all that can go wrong.
-void Forwarder::send_other(std::uint16_t position, const Target& target, std::uint32_t zone) {
+void Forwarder::send_other(std::uint16_t position, const Target& target, FlowCounter& counter) {
   rte_mbuf* frame = batch_.frame[position];
   const Parsed& parsed = batch_.parsed[position];
   if (!target.resolved) [[unlikely]]
@@ -95,14 +95,14 @@ void Forwarder::send_other(std::uint16_t position, const Target& target, std::ui
     return refuse_too_big(context_, frame, parsed, target.mtu - growth);
   if (rte_pktmbuf_headroom(frame) < growth + sizeof(packet::Vlan)) [[unlikely]]
     return context_.drop(frame, DropReason::no_buffer);
-  count(*frame, position, target, zone);
+  count(*frame, counter);
   if (encapsulation == nullptr) {
     redirect(frame, target, parsed);
   } else {
     encapsulate(context_, frame, target, parsed, *encapsulation,
                 static_cast<std::uint32_t>(batch_.hash[position]));
   }
-  context_.out.add(target.port, frame);
+  out_.add(target.port, frame);
 }
 
 }  // namespace zonelb::dataplane

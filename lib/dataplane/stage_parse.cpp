@@ -30,6 +30,9 @@ bool is_plain(const rte_mbuf& frame) {
   return frame.nb_segs == 1 && (frame.ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) == 0;
 }
 
+using Matcher4 = Matcher<conntrack::Table4>;
+using Matcher6 = Matcher<conntrack::Table6>;
+
 /// Any frame.
 void parse_other(Context& context, Batch& batch, std::uint16_t i, Selection& flows4, Selection& flows6) {
   rte_mbuf* frame = batch.frame[i];
@@ -44,9 +47,9 @@ void parse_other(Context& context, Batch& batch, std::uint16_t i, Selection& flo
     return context.drop(frame, DropReason::vlan_mismatch);
   const bool for_us = is_for(port.mac, bytes);
   if (for_us && parsed.kind == Kind::flow4) {
-    if (match4(context, batch, i)) flows4.add(i);
+    if (Matcher4(context, batch, context.table4).match(i, parsed.key)) flows4.add(i);
   } else if (for_us && parsed.kind == Kind::flow6) {
-    if (match6(context, batch, i)) flows6.add(i);
+    if (Matcher6(context, batch, context.table6).match(i, parsed.key)) flows6.add(i);
   } else {
     serve_locally(context, frame, parsed);
   }
@@ -62,52 +65,61 @@ void parse_other(Context& context, Batch& batch, std::uint16_t i, Selection& flo
 
 /// Frames that are not plain ones of IPv4. A loop of its own, so that each family has the processor's
 /// registers to itself.
-[[gnu::noinline]] void parse_rest(Context& context, const packet::PlainParser& plain, Batch& batch,
+[[gnu::noinline]] void parse_rest(Context& context, const packet::PlainParser& parser, Batch& batch,
                                   const Selection& frames) {
+  // A copy, of which the compiler knows that nothing we write changes it.
+  const packet::PlainParser plain = parser;
   Selection others;
+  const Matcher6 matcher(context, batch, context.table6);
   batch.flows6.choose(frames, [&](std::uint16_t i) {
     const rte_mbuf& frame = *batch.frame[i];
-    if (is_plain(frame) && plain.parse6(batch.bytes[i], frame.data_len, batch.parsed[i])) [[likely]]
-      return match6(context, batch, i);
+    packet::Parsed& parsed = batch.parsed[i];
+    if (is_plain(frame) && plain.parse6(batch.bytes[i], frame.data_len, parsed)) [[likely]]
+      return matcher.match(i, parsed.key);
     others.add(i);
     return false;
   });
   if (!others.positions().empty()) parse_others(context, batch, others);
 }
 
+void parse_untagged(Context& context, Batch& batch) {
+  const packet::PlainParser plain(context.in().mac);
+  const Matcher4 matcher(context, batch, context.table4);
+  Selection rest;
+  batch.flows4.choose(batch.size, [&](std::uint16_t i) {
+    const rte_mbuf& frame = *batch.frame[i];
+    conntrack::FlowKey key;
+    if (is_plain(frame) && plain.parse4(batch.bytes[i], frame.data_len, checksum_known_good(frame),
+                                        batch.parsed[i], key)) [[likely]]
+      return matcher.match(i, key);
+    rest.add(i);
+    return false;
+  });
+  if (!rest.positions().empty()) parse_rest(context, plain, batch, rest);
+}
+
 /// Sends for the table's memory of a batch's flows once more. A processor with its hands full drops what it
 /// is asked for, some of them (AMD Zen 4: more than about 20 lines at once) and what needs a page walk (in a
 /// virtual machine), so the first asking, flow by flow, may have been in vain; for what is on its way already
 /// this one costs nothing.
-template <class Table>
-void prefetch(const Batch& batch, const Selection& flows, const Table& table) {
-  for (const std::uint16_t i : flows.positions()) table.prefetch_home(batch.hash[i]);
+void prefetch_homes(const Batch& batch, const Selection& flows) {
+  for (const std::uint16_t i : flows.positions()) conntrack::prefetch_line(batch.home[i]);
 }
 
 }  // namespace
 
 void parse(Context& context, Batch& batch) {
   batch.flows6.clear();
-  const bool untagged = context.in().vlan == packet::no_vlan;
-  const packet::PlainParser plain(context.in().mac);
-  Selection rest;
-  batch.flows4.choose(batch.size, [&](std::uint16_t i) {
-    const rte_mbuf& frame = *batch.frame[i];
-    if (untagged && is_plain(frame) &&
-        plain.parse4(batch.bytes[i], frame.data_len, checksum_known_good(frame), batch.parsed[i])) [[likely]]
-      return match4(context, batch, i);
-    rest.add(i);
-    return false;
-  });
-  if (!rest.positions().empty()) {
-    if (untagged) {
-      parse_rest(context, plain, batch, rest);
-    } else {
-      parse_others(context, batch, rest);
-    }
+  if (context.in().vlan == packet::no_vlan) [[likely]] {
+    parse_untagged(context, batch);
+  } else {
+    Selection all;
+    all.choose(batch.size, [](std::uint16_t) { return true; });
+    batch.flows4.clear();
+    parse_others(context, batch, all);
   }
-  prefetch(batch, batch.flows4, context.table4);
-  prefetch(batch, batch.flows6, context.table6);
+  prefetch_homes(batch, batch.flows4);
+  prefetch_homes(batch, batch.flows6);
 }
 
 }  // namespace zonelb::dataplane

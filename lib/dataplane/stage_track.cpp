@@ -128,7 +128,7 @@ class Tracker {
     if (targets_.size() > few_targets) prefetch_targets(flows);
     for (const std::uint16_t i : flows.positions()) {
       const Flow flow{batch_.parsed[i], rules_[batch_.rule[i]], batch_.hash[i]};
-      const auto slot = table_.find_home(flow.parsed.key, flow.hash);
+      const auto slot = Table::find_home(flow.parsed.key, home_of(i));
       if (!slot) [[unlikely]] {
         track_missing(i);
         continue;
@@ -139,7 +139,7 @@ class Tracker {
         continue;
       }
       Table::touch(slot, now);
-      forwarder_.send(i, flow.parsed, *target, slot.packed.client_zone());
+      forwarder_.send(i, flow.parsed, flow.rule, *target, slot.packed.client_zone());
     }
     if (!others_.positions().empty()) track_others();
     if (!fresh_.positions().empty()) begin_connections();
@@ -148,6 +148,9 @@ class Tracker {
 
  private:
   using Slot = typename Table::Slot;
+  using Home = typename Table::Home;
+
+  [[nodiscard]] Home home_of(std::uint16_t i) const { return static_cast<Home>(batch_.home[i]); }
 
   /// In a loop of its own, so that the batch waits for many of them at once.
   [[gnu::noinline]] void prefetch_targets(const Selection& flows) const {
@@ -171,7 +174,8 @@ class Tracker {
   void send_to(std::uint16_t i, const Entry& entry) {
     // A newer snapshot than ours may know more zones.
     const auto zone = entry.client_zone < zone_count_ ? entry.client_zone : policy::no_zone;
-    forwarder_.send(i, batch_.parsed[i], targets_[entry.target], zone);
+    const Flow flow = flow_at(context_, batch_, i);
+    forwarder_.send(i, flow.parsed, flow.rule, targets_[entry.target], zone);
   }
 
   /// A flow that is not at home.
@@ -189,7 +193,8 @@ class Tracker {
   /// A flow whose connection changes.
   [[gnu::noinline]] void track_change(std::uint16_t i) {
     const Flow flow = flow_at(context_, batch_, i);
-    if (const auto slot = table_.find_home(flow.parsed.key, flow.hash)) return track_found(i, flow, slot);
+    if (const auto home = Table::find_home(flow.parsed.key, home_of(i)))
+      return track_found(i, flow, home.slot());
     track_missing(i);
   }
 

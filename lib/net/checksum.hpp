@@ -22,4 +22,10 @@ constexpr std::uint16_t checksum_fold(PartialSum sum) {
   return static_cast<std::uint16_t>(~sum);
 }
 
+/// The same of a sum that fits 32 bits: of up to 65,537 words.
+constexpr std::uint16_t checksum_fold32(std::uint32_t sum) {
+  sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<std::uint16_t>(~(sum + (sum >> 16)));
+}
+
 }  // namespace zonelb::net

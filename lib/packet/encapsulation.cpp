@@ -27,7 +27,8 @@ void make_outer_ip(Encapsulation& encapsulation, const net::IpAddress& source,
     ip.source = source.as_v4();
     ip.destination = destination.as_v4();
     encapsulation.length = sizeof(Ipv4);
-    encapsulation.partial_sum = static_cast<std::uint32_t>(net::checksum_add(0, {bytes, sizeof(Ipv4)}));
+    const auto inverse = net::checksum_fold(net::checksum_add(0, {bytes, sizeof(Ipv4)}));
+    encapsulation.partial_sum = static_cast<std::uint16_t>(~inverse);
   } else {
     auto& ip = header<Ipv6>(bytes);
     ip.next_header = protocol;

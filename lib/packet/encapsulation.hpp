@@ -18,7 +18,7 @@ struct alignas(64) Encapsulation {
   enum class Form : std::uint8_t { ipip4, ipip6, vxlan4, vxlan6 };  // the digit: the outer family
   static constexpr std::size_t vxlan_bytes = sizeof(Udp) + sizeof(Vxlan) + sizeof(Ethernet);
 
-  /// Sum of the outer IPv4 header as it lies in `bytes`.
+  /// Sum of the outer IPv4 header as it lies in `bytes`, folded.
   std::uint32_t partial_sum = 0;
   Form form = Form::ipip4;
   /// Bytes used: what the packet grows by.
@@ -56,26 +56,28 @@ void copy_template(std::uint8_t* to, const Encapsulation& encapsulation) {
   std::memcpy(to, encapsulation.bytes.data(), length);
 }
 
-inline void finish_ipv4(std::uint8_t* outer_ip, const Encapsulation& encapsulation, const Parsed& inner,
-                        std::uint16_t ip_id) {
+/// `length`: of all that is written, encapsulation.length.
+inline void finish_ipv4(std::uint8_t* outer_ip, const Encapsulation& encapsulation, std::uint32_t length,
+                        const Parsed& inner, std::uint16_t ip_id) {
   auto& ip = header<Ipv4>(outer_ip);
-  const net::be16 tos = std::uint16_t{inner.traffic_class};
-  const net::be16 total = static_cast<std::uint16_t>(encapsulation.length + inner.l3_length);
+  const auto marks = marks_of(outer_ip + length);
+  const net::be16 tos = std::uint16_t{marks.traffic_class};
+  const net::be16 total = static_cast<std::uint16_t>(length + inner.l3_length);
   const net::be16 id = ip_id;
-  const net::be16 fragment = inner.dont_fragment() ? Ipv4::dont_fragment : std::uint16_t{0};
-  const net::PartialSum sum =
-      net::PartialSum{encapsulation.partial_sum} + tos.raw() + total.raw() + id.raw() + fragment.raw();
-  ip.tos = inner.traffic_class;
+  const std::uint32_t sum =
+      encapsulation.partial_sum + tos.raw() + total.raw() + id.raw() + marks.dont_fragment.raw();
+  ip.tos = marks.traffic_class;
   ip.total_length = total;
   ip.id = id;
-  ip.fragment = fragment;
-  ip.checksum = net::be16::from_raw(net::checksum_fold(sum));
+  ip.fragment = marks.dont_fragment;
+  ip.checksum = net::be16::from_raw(net::checksum_fold32(sum));
 }
 
 inline void finish_ipv6(std::uint8_t* outer_ip, const Encapsulation& encapsulation, const Parsed& inner,
                         std::uint32_t flow_hash) {
   auto& ip = header<Ipv6>(outer_ip);
-  ip.version_class_label = Ipv6::first_word(inner.traffic_class, flow_hash);
+  const auto marks = marks_of(outer_ip + encapsulation.length);
+  ip.version_class_label = Ipv6::first_word(marks.traffic_class, flow_hash);
   ip.payload_length = static_cast<std::uint16_t>(encapsulation.length - sizeof(Ipv6) + inner.l3_length);
 }
 
@@ -92,7 +94,7 @@ inline void finish_udp(std::uint8_t* udp_header, const Parsed& inner, std::uint3
 inline void write_ipip4(std::uint8_t* outer_ip, const Encapsulation& encapsulation, const Parsed& inner,
                         std::uint16_t ip_id) {
   detail::copy_template<sizeof(Ipv4)>(outer_ip, encapsulation);
-  detail::finish_ipv4(outer_ip, encapsulation, inner, ip_id);
+  detail::finish_ipv4(outer_ip, encapsulation, sizeof(Ipv4), inner, ip_id);
 }
 
 /// Writes the outer headers at `outer_ip`, encapsulation.length bytes in front of the inner IP packet (of
@@ -114,7 +116,7 @@ inline void write(std::uint8_t* outer_ip, const Encapsulation& encapsulation, co
       return detail::finish_ipv6(outer_ip, encapsulation, inner, flow_hash);
     case Form::vxlan4:
       detail::copy_template<sizeof(Ipv4) + Encapsulation::vxlan_bytes>(outer_ip, encapsulation);
-      detail::finish_ipv4(outer_ip, encapsulation, inner, ip_id);
+      detail::finish_ipv4(outer_ip, encapsulation, encapsulation.length, inner, ip_id);
       return detail::finish_udp(outer_ip + sizeof(Ipv4), inner, flow_hash);
     case Form::vxlan6:
       detail::copy_template<sizeof(Ipv6) + Encapsulation::vxlan_bytes>(outer_ip, encapsulation);

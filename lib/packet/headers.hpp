@@ -138,7 +138,7 @@ struct Tcp {
   net::be16 checksum;
   net::be16 urgent;
 
-  [[nodiscard]] unsigned header_length() const { return (data_offset >> 4) * 4U; }
+  [[nodiscard]] unsigned header_length() const { return data_offset >> 2 & 0x3cU; }
 };
 
 /// RFC 768.

@@ -63,8 +63,8 @@ UpperLayer walk_extension_headers(Bytes packet) {
 bool parse_flow(Bytes l4, std::uint8_t protocol, Kind kind, Parsed& out) {
   if (!detail::is_tcp_or_udp(protocol)) return false;
   out.kind = kind;
-  if (l4.size() < sizeof(Udp) ||
-      !detail::parse_ports(l4.data(), static_cast<std::uint32_t>(l4.size()), protocol, out)) {
+  if (l4.size() < sizeof(Udp) || !detail::parse_ports(l4.data(), static_cast<std::uint32_t>(l4.size()),
+                                                      protocol, out.key.ports_protocol, out.tcp_flags)) {
     drop(out, DropReason::bad_l4_header);
   }
   return true;
@@ -101,8 +101,6 @@ void parse_ipv4(Bytes frame_rest, bool ip_checksum_known_good, Parsed& out) {
   out.key.ports_protocol = std::uint64_t{ip.protocol} << 32;
   out.l3_length = ip.total_length.value();
   out.l4_offset = static_cast<std::uint16_t>(out.l3_offset + header_length);
-  out.traffic_class = ip.tos;
-  out.fragment = ip.fragment;
   if (is_impossible_source(ip.source)) return drop(out, DropReason::bad_source);
   if ((fragment & (Ipv4::more_fragments | Ipv4::fragment_offset)) != 0)
     return drop(out, DropReason::fragment);
@@ -121,8 +119,6 @@ void parse_ipv6(Bytes frame_rest, Parsed& out) {
   if (ip.version() != 6) return drop(out, DropReason::bad_ip_version);
   if (total > std::min<std::size_t>(frame_rest.size(), 0xffff)) return drop(out, DropReason::truncated);
   out.l3_length = static_cast<std::uint16_t>(total);
-  out.traffic_class = ip.traffic_class();
-  out.fragment = Ipv4::dont_fragment;
 
   const auto packet = frame_rest.first(total);
   const auto upper = walk_extension_headers(packet);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -23,12 +24,8 @@ enum class Kind : std::uint8_t { flow4, flow6, echo4, echo6, arp, nd, dropped, o
   return kind == Kind::flow6 || kind == Kind::echo6 || kind == Kind::other6 || kind == Kind::nd;
 }
 
-/// What the stages after parse need to know of a frame: one cache line.
-struct alignas(64) Parsed {
-  /// Addresses: of every IP packet whose basic header lies in the frame, also of a dropped one. Ports: of
-  /// flows. Protocol: the one behind options and
-  /// extension headers.
-  conntrack::FlowKey key;
+/// Where the parts of a frame lie, and what it is. One word.
+struct Shape {
   /// Bytes from the IP header to the end of the packet (padding excluded); of ARP, to the end of the frame.
   std::uint16_t l3_length;
   /// Bytes from the frame's first to the TCP, UDP or ICMP header.
@@ -38,20 +35,44 @@ struct alignas(64) Parsed {
   /// Bytes of Ethernet and VLAN header.
   std::uint8_t l3_offset;
   Kind kind;
+};
+
+/// What the stages after parse need to know of a frame: one cache line.
+struct alignas(64) Parsed : Shape {
+  /// Addresses: of every IP packet whose basic header lies in the frame, also of a dropped one. Ports: of
+  /// flows. Protocol: the one behind options and extension headers.
+  conntrack::FlowKey key;
   /// Of TCP, else 0.
   std::uint8_t tcp_flags;
   /// Only when dropped.
   DropReason reason;
-  /// IPv4 TOS or IPv6 traffic class: DSCP and ECN.
-  std::uint8_t traffic_class;
-  /// IPv4's flags and fragment offset; of IPv6 "do not fragment", as no router may.
-  net::be16 fragment;
 
-  [[nodiscard]] bool dont_fragment() const {
-    return (fragment.raw() & net::be16(Ipv4::dont_fragment).raw()) != 0;
+  /// Sets where the parts lie in one store: what `shape` says, of a packet of no length, for one of `length`
+  /// bytes from the IP header on.
+  void set_shape(const Shape& shape, std::uint16_t length) {
+    constexpr auto one = std::bit_cast<std::uint64_t>(Shape{1, 0, 0, 0, Kind{}});
+    const auto word = std::bit_cast<std::uint64_t>(shape) | length * one;
+    std::memcpy(static_cast<Shape*>(this), &word, sizeof word);
   }
 };
 static_assert(sizeof(Parsed) == 64);
+
+/// What routers on the way make of an IP packet.
+struct Marks {
+  /// DSCP and ECN: TOS of IPv4, traffic class of IPv6.
+  std::uint8_t traffic_class;
+  /// As in an IPv4 header, this flag alone; set for IPv6, which no router may split.
+  net::be16 dont_fragment;
+};
+
+/// Those of the IP packet at `l3`.
+[[nodiscard]] inline Marks marks_of(const std::uint8_t* l3) {
+  constexpr net::be16 flag = Ipv4::dont_fragment;
+  const auto& v4 = header<Ipv4>(l3);
+  if (v4.version() == 4) [[likely]]
+    return {v4.tos, net::be16::from_raw(v4.fragment.raw() & flag.raw())};
+  return {header<Ipv6>(l3).traffic_class(), flag};
+}
 
 /// Parses any frame; never reads at or beyond frame + length. parse() is what to call.
 void parse_fully(const std::uint8_t* frame, std::uint32_t length, bool ip_checksum_known_good, Parsed& out);
@@ -60,18 +81,20 @@ namespace detail {
 
 /// Reads ports and flags of a TCP or UDP header with `length` bytes (at least 8) up to the packet's end.
 /// False when header or length field do not fit, and for other protocols.
-inline bool parse_ports(const std::uint8_t* l4, std::uint32_t length, std::uint8_t protocol, Parsed& out) {
+inline bool parse_ports(const std::uint8_t* l4, std::uint32_t length, std::uint8_t protocol,
+                        std::uint64_t& ports_protocol, std::uint8_t& tcp_flags) {
   std::uint32_t ports = 0;
   std::memcpy(&ports, l4, sizeof(ports));
-  out.key.ports_protocol = ports | std::uint64_t{protocol} << 32;
-  if (protocol == ip_protocol::tcp) {
-    if (length < sizeof(Tcp)) return false;
+  ports_protocol = ports | std::uint64_t{protocol} << 32;
+  if (protocol == ip_protocol::tcp) [[likely]] {
+    constexpr std::uint32_t least = sizeof(Tcp);
+    if (length < least) return false;
     const auto& tcp = header<Tcp>(l4);
-    out.tcp_flags = tcp.flags;
-    return tcp.header_length() >= sizeof(Tcp) && tcp.header_length() <= length;
+    tcp_flags = tcp.flags;
+    return tcp.header_length() - least <= length - least;
   }
   if (protocol != ip_protocol::udp) return false;
-  out.tcp_flags = 0;
+  tcp_flags = 0;
   const unsigned udp_length = header<Udp>(l4).length.value();
   return udp_length >= sizeof(Udp) && udp_length <= length;
 }
@@ -120,9 +143,8 @@ inline bool parse_flow4(const std::uint8_t* frame, std::uint32_t l3, std::uint32
   out.l4_offset = static_cast<std::uint16_t>(l3 + header_length);
   out.l3_offset = static_cast<std::uint8_t>(l3);
   out.kind = Kind::flow4;
-  out.traffic_class = ip.tos;
-  out.fragment = ip.fragment;
-  return parse_ports(frame + l3 + header_length, total - header_length, ip.protocol, out);
+  return parse_ports(frame + l3 + header_length, total - header_length, ip.protocol, out.key.ports_protocol,
+                     out.tcp_flags);
 }
 
 inline bool parse_flow6(const std::uint8_t* frame, std::uint32_t l3, std::uint32_t length, Parsed& out) {
@@ -137,10 +159,8 @@ inline bool parse_flow6(const std::uint8_t* frame, std::uint32_t l3, std::uint32
   out.l3_length = static_cast<std::uint16_t>(sizeof(Ipv6) + payload);
   out.l4_offset = static_cast<std::uint16_t>(l3 + sizeof(Ipv6));
   out.l3_offset = static_cast<std::uint8_t>(l3);
-  out.traffic_class = ip.traffic_class();
-  out.fragment = Ipv4::dont_fragment;
   out.kind = Kind::flow6;
-  return parse_ports(frame + out.l4_offset, payload, ip.next_header, out);
+  return parse_ports(frame + out.l4_offset, payload, ip.next_header, out.key.ports_protocol, out.tcp_flags);
 }
 
 }  // namespace detail

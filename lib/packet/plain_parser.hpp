@@ -26,29 +26,30 @@ class PlainParser {
         ipv6_(mac, ethertype::ipv6, 6 << 4, 0xf0) {}
 
   /// Reads a frame of `length` bytes with an IPv4 packet. False: it is not plain, and `out` may be half
-  /// written. Of out.key.addresses only what IPv4 uses is written.
-  bool parse4(const std::uint8_t* frame, std::uint32_t length, bool ip_checksum_known_good,
-              Parsed& out) const {
+  /// written. Of out.key.addresses only what IPv4 uses is written. `key` becomes out.key: a variable of the
+  /// caller's own, which is at hand sooner than what has gone to memory.
+  bool parse4(const std::uint8_t* frame, std::uint32_t length, bool ip_checksum_known_good, Parsed& out,
+              conntrack::FlowKey& key) const {
     constexpr std::uint16_t l4 = sizeof(Ethernet) + sizeof(Ipv4);
+    constexpr Shape shape{0, l4, no_vlan, sizeof(Ethernet), Kind::flow4};
     constexpr std::uint32_t shortest = std::uint32_t{l4} + std::uint32_t{sizeof(Tcp)};
     if (length < shortest || !ipv4_.begins(frame)) return false;
     const auto& ip = header<Ipv4>(frame + sizeof(Ethernet));
     const std::uint32_t total = ip.total_length.value();
     if (is_unusual(ip, total, length) || !(ip_checksum_known_good || ipv4_checksum_is_good(ip))) return false;
-    std::memcpy(out.key.addresses.data(), &ip.source, 2 * sizeof(ip.source));
-    out.l3_length = static_cast<std::uint16_t>(total);
-    out.l4_offset = l4;
-    out.vlan = no_vlan;
-    out.l3_offset = sizeof(Ethernet);
-    out.kind = Kind::flow4;
-    out.traffic_class = ip.tos;
-    out.fragment = ip.fragment;
-    return detail::parse_ports(frame + l4, total - std::uint32_t{sizeof(Ipv4)}, ip.protocol, out);
+    std::memcpy(key.addresses.data(), &ip.source, 2 * sizeof(ip.source));
+    out.key.addresses[0] = key.addresses[0];
+    out.set_shape(shape, static_cast<std::uint16_t>(total));
+    const bool sound = detail::parse_ports(frame + l4, total - std::uint32_t{sizeof(Ipv4)}, ip.protocol,
+                                           key.ports_protocol, out.tcp_flags);
+    out.key.ports_protocol = key.ports_protocol;
+    return sound;
   }
 
   /// The same for IPv6.
   bool parse6(const std::uint8_t* frame, std::uint32_t length, Parsed& out) const {
     constexpr std::uint16_t l4 = sizeof(Ethernet) + sizeof(Ipv6);
+    constexpr Shape shape{0, l4, no_vlan, sizeof(Ethernet), Kind::flow6};
     constexpr std::uint32_t least = sizeof(Tcp);
     if (length < l4 + least || !ipv6_.begins(frame)) return false;
     const auto& ip = header<Ipv6>(frame + sizeof(Ethernet));
@@ -56,14 +57,8 @@ class PlainParser {
     const bool odd_source = ip.source[0] == 0 || ip.source[0] == 0xff;
     if (payload - least > length - l4 - least || odd_source) return false;
     detail::copy_addresses(ip, out.key);
-    out.l3_length = static_cast<std::uint16_t>(sizeof(Ipv6) + payload);
-    out.l4_offset = l4;
-    out.vlan = no_vlan;
-    out.l3_offset = sizeof(Ethernet);
-    out.kind = Kind::flow6;
-    out.traffic_class = ip.traffic_class();
-    out.fragment = Ipv4::dont_fragment;
-    return detail::parse_ports(frame + l4, payload, ip.next_header, out);
+    out.set_shape(shape, static_cast<std::uint16_t>(sizeof(Ipv6) + payload));
+    return detail::parse_ports(frame + l4, payload, ip.next_header, out.key.ports_protocol, out.tcp_flags);
   }
 
  private:
@@ -106,9 +101,8 @@ class PlainParser {
     constexpr std::uint32_t in_front = sizeof(Ethernet);
     std::uint8_t network = 0;
     std::memcpy(&network, &ip.source, sizeof network);
-    return (static_cast<unsigned>((ip.fragment.raw() & fragmented.raw()) != 0) |
-            static_cast<unsigned>(total - least > length - in_front - least) |
-            static_cast<unsigned>(odd_network[network])) != 0;
+    return ((std::uint32_t{ip.fragment.raw()} & fragmented.raw()) | std::uint32_t{odd_network[network]} |
+            static_cast<std::uint32_t>(total - least > length - in_front - least)) != 0;
   }
 
   /// First bytes of addresses that may not be a source's, each by itself: "this network", loopback, multicast

@@ -49,7 +49,7 @@ const std::set<std::string>& others_options() {
   static const auto options = matches(
       "--vdev --no-huge --in-memory --file-prefix "                                     // EAL
       "--rule --client --destination --protocol --unhealthy --healthy --cases --json "  // zonelbctl
-      "--keep --long --quick --wire --clients --vip --mac "                             // tools/
+      "--keep --long --quick --wire --rounds --clients --vip --mac "                    // tools/
       "--flows --snapshots --table-only --swaps "                                       // zonelb-bench
       "--forward-mode --total-num-mbufs --stats-period "                                // testpmd
       "--cflags --unix-socket",                                                         // pkg-config, curl

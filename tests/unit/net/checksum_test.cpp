@@ -24,6 +24,12 @@ TEST_CASE("a message with its checksum in place sums to zero, whatever its lengt
   }
 }
 
+TEST_CASE("a sum of 32 bits folds to what any sum does") {
+  for (const std::uint32_t high : {0U, 1U, 0x7fffU, 0x8000U, 0xfffeU, 0xffffU})
+    for (const std::uint32_t low : {0U, 1U, 0x7fffU, 0x8000U, 0xfffeU, 0xffffU})
+      CHECK(checksum_fold32(high << 16 | low) == checksum_fold(high << 16 | low));
+}
+
 TEST_CASE("a big-endian number lies in memory most significant byte first") {
   const be32 number = 0x01020304U;
   std::array<std::uint8_t, 4> bytes{};

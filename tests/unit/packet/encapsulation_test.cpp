@@ -114,7 +114,7 @@ TEST_CASE("VXLAN over IPv6 has a UDP checksum") {
 TEST_CASE("the flow's hash spreads over the UDP ports 49152 to 65535") {
   const auto e = make_vxlan(source4, destination4, 4789, 1, inner_macs, net::Family::ipv4);
   const auto parsed = parse(inner4);
-  Frame buffer(e.length);
+  Frame buffer(e.length + sizeof(Ipv4));
   for (const auto& [hash, port] : {std::pair{0U, 49152}, {0xffffffffU, 65535}, {1U << 18, 49153}}) {
     write(buffer.data(), e, parsed, hash, ip_id);
     CHECK(header<Udp>(buffer.data() + 20).source.value() == port);

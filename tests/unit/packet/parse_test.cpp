@@ -23,7 +23,8 @@ const Frame key6_tcp = bytes({client6, vip6, "9c40 0050 06 000000"});
 }  // namespace
 
 TEST_CASE("a TCP SYN over IPv4, untagged") {
-  const auto parsed = parse(bytes({macs, "0800", ipv4_tcp, tcp_syn}), false);
+  const auto frame = bytes({macs, "0800", ipv4_tcp, tcp_syn});
+  const auto parsed = parse(frame, false);
   CHECK(parsed.kind == Kind::flow4);
   CHECK(key_bytes(parsed) == key4_tcp);
   CHECK(parsed.l3_offset == 14);
@@ -31,8 +32,8 @@ TEST_CASE("a TCP SYN over IPv4, untagged") {
   CHECK(parsed.l3_length == 40);
   CHECK(parsed.vlan == no_vlan);
   CHECK(parsed.tcp_flags == conntrack::tcp_flag::syn);
-  CHECK(parsed.traffic_class == 0xb9);
-  CHECK(parsed.dont_fragment());
+  CHECK(marks_of(&frame[14]).traffic_class == 0xb9);
+  CHECK(marks_of(&frame[14]).dont_fragment.value() == Ipv4::dont_fragment);
 }
 
 TEST_CASE("VLAN tags shift everything and name the VLAN") {
@@ -67,27 +68,28 @@ TEST_CASE("VLAN tags shift everything and name the VLAN") {
 }
 
 TEST_CASE("TCP over IPv6") {
-  const auto parsed = parse(bytes({macs, "86dd", ipv6_tcp, client6, vip6, tcp_syn}));
+  const auto frame = bytes({macs, "86dd", ipv6_tcp, client6, vip6, tcp_syn});
+  const auto parsed = parse(frame);
   CHECK(parsed.kind == Kind::flow6);
   CHECK(key_bytes(parsed) == key6_tcp);
   CHECK(parsed.l3_offset == 14);
   CHECK(parsed.l4_offset == 54);
   CHECK(parsed.l3_length == 60);
   CHECK(parsed.tcp_flags == conntrack::tcp_flag::syn);
-  CHECK(parsed.traffic_class == 0xb9);
-  CHECK(parsed.dont_fragment());
+  CHECK(marks_of(&frame[14]).traffic_class == 0xb9);
+  CHECK(marks_of(&frame[14]).dont_fragment.value() == Ipv4::dont_fragment);
 }
 
 TEST_CASE("UDP, with and without checksum and padding") {
   SECTION("IPv4, 44 bytes") {
-    const auto parsed =
-        parse(bytes({macs, "0800 452e001e12340000401154180a0100050a000050 9c400035000ae6a5 6869"}), false);
+    const auto frame = bytes({macs, "0800 452e001e12340000401154180a0100050a000050 9c400035000ae6a5 6869"});
+    const auto parsed = parse(frame, false);
     CHECK(parsed.kind == Kind::flow4);
     CHECK(parsed.key.ports_protocol >> 32 == 17);
     CHECK(parsed.l3_length == 30);
     CHECK(parsed.tcp_flags == 0);
-    CHECK(parsed.traffic_class == 0x2e);
-    CHECK(!parsed.dont_fragment());
+    CHECK(marks_of(&frame[14]).traffic_class == 0x2e);
+    CHECK(marks_of(&frame[14]).dont_fragment.value() == 0);
   }
   SECTION("an empty datagram without checksum, padded to 60 bytes") {
     auto frame = bytes({macs, "0800 4500001c00010000 40110000", client4, vip4, "9c40003500080000"});
@@ -313,8 +315,10 @@ TEST_CASE("plain frames to one station are known at sight, and no others") {
   const auto known = [&](Frame frame) {
     frame.resize(std::max<std::size_t>(frame.size(), 60));
     Parsed parsed{};
+    conntrack::FlowKey key{};
     const auto length = static_cast<std::uint32_t>(frame.size());
-    return plain.parse4(frame.data(), length, false, parsed) || plain.parse6(frame.data(), length, parsed);
+    return plain.parse4(frame.data(), length, false, parsed, key) ||
+           plain.parse6(frame.data(), length, parsed);
   };
   CHECK(known(tcp));
   CHECK(known(bytes({macs, "86dd", ipv6_tcp, client6, vip6, tcp_syn})));
