@@ -29,11 +29,11 @@ class Result:
         return {reason: int(count) for reason, count in self.metrics.drops().items()}
 
 
-def port_flags(mtu=1500, vlan=None):
+def port_flags(mtu=1500, vlan=None, connections="64k"):
     """The port, its addresses, a gateway that need not be asked for, the clients' zone."""
     return (Flags().port(name=PORT, address=f"{f.OWN}/16", address6=f"{f.OWN6}/64", gateway="10.0.0.1",
                          gateway6="2001:db8::1", gateway_mac=f.GATEWAY_MAC, mtu=mtu, vlan=vlan)
-            .region("here").connections("64k")
+            .region("here").connections(connections)
             .client_network(cidr=["10.1.0.0/16", "2001:db8:1::/48"], zone="zone-a"))
 
 

@@ -278,3 +278,12 @@ def test_packets_of_one_flow_keep_their_order_whatever_surrounds_them(run, ipv6)
         seen.setdefault(datagram.sport, []).append(int.from_bytes(datagram.payload.load[:4], "big"))
     assert len(seen) == 15
     assert all(numbers == sorted(numbers) for numbers in seen.values())
+
+
+@pytest.mark.long
+def test_a_table_for_fifty_million_connections(run):
+    sent = [f.tcp(source_port=port) for port in range(1024, 2024)]
+    result = run(port_flags(connections="50M") + service_flags(backends=3), sent + sent)
+    assert result.metrics.one("zonelb_connection_table_capacity", family="ipv4") >= 50_000_000
+    assert result.metrics.one("zonelb_connection_table_entries") == len(sent)
+    assert len(result.frames) == 2 * len(sent)

@@ -45,6 +45,15 @@ def test_tables_as_text():
     assert re.search(r"1 +90 % +miss", zonelb_bench(*TABLE, "--threads", "1"))
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("family", [(), ("--ipv6",)], ids=["ipv4", "ipv6"])
+def test_a_table_of_50_million_takes_four_in_five(family):
+    result = json.loads(zonelb_bench("--flows", "50000000", "--connections", "50000000", "--new-percent", "100",
+                                     "--table", "emptied", "--runs", "1", "--json", *family))
+    assert result["entries"] == 40_000_000
+    assert result["untracked"] == result["evictions"] == 0
+
+
 SWAPS = ("--swaps", "--services", "4", "--backends", "20", "--zones", "2", "--flows", "1000", "--phases", "1",
          "--phase-seconds", "0.2", "--per-second", "100")
 
