@@ -28,6 +28,7 @@ class OurTable {
   struct Burst {
     std::array<conntrack::FlowKey, table_burst> keys;
     std::array<std::uint64_t, table_burst> hashes;
+    std::array<typename Table::Home, table_burst> homes;
     std::array<std::uint16_t, table_burst> others;
 
     void set(unsigned i, const conntrack::FlowKey& key) { keys[i] = key; }
@@ -88,12 +89,13 @@ class OurTable {
   unsigned look_at_homes(Burst& burst, unsigned count, bool inserting, std::uint64_t& found) {
     for (unsigned i = 0; i < count; ++i) {
       burst.hashes[i] = table_.hash(burst.keys[i]);
-      if (i < ahead) Table::prefetch_home(table_.home(burst.hashes[i]));
+      burst.homes[i] = table_.home(burst.hashes[i]);
+      if (i < ahead) Table::prefetch_home(burst.homes[i]);
     }
     unsigned others = 0;
     for (unsigned i = 0; i < count; ++i) {
-      if (i + ahead < count) Table::prefetch_home(table_.home(burst.hashes[i + ahead]));
-      if (const auto slot = Table::find_home(burst.keys[i], table_.home(burst.hashes[i]))) {
+      if (i + ahead < count) Table::prefetch_home(burst.homes[i + ahead]);
+      if (const auto slot = Table::find_home(burst.keys[i], burst.homes[i])) {
         found += note(slot);
       } else if (!table_.ends_at_home(burst.hashes[i])) {
         table_.prefetch_rest(burst.hashes[i]);

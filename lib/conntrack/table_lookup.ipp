@@ -4,8 +4,9 @@
 
 namespace zonelb::conntrack {
 
-/// Clients come in rows: addresses or ports one after the other. Of such keys one product is a row too, which
-/// for some seeds (one in twenty) meets itself in a few of the lines; an odd number times it breaks the row.
+/// Clients come in rows: addresses or ports one after the other. Of such keys the products are rows too,
+/// which for some seeds (one in twenty) meet in a part of the lines. What mix() folds in from the products'
+/// upper halves is irregular in its low bits alone; an odd factor spreads these to the top.
 template <class Line>
 std::uint64_t Table<Line>::hash(const FlowKey& key) const {
   using net::mix;

@@ -38,11 +38,12 @@ class Selection {
   }
   /// Takes in the positions of another selection, so that packets keep the order in which they came.
   void merge(const Selection& other) {
-    const Selection mine = *this;
-    const auto a = mine.positions();
+    const auto a = positions();
     const auto b = other.positions();
-    std::merge(a.begin(), a.end(), b.begin(), b.end(), positions_.begin());
-    count_ = static_cast<std::uint16_t>(a.size() + b.size());
+    std::array<std::uint16_t, 64> both;
+    const auto end = std::merge(a.begin(), a.end(), b.begin(), b.end(), both.begin());
+    count_ =
+        static_cast<std::uint16_t>(std::copy(both.begin(), end, positions_.begin()) - positions_.begin());
   }
 
  private:

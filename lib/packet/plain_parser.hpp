@@ -26,7 +26,7 @@ class PlainParser {
         ipv6_(mac, ethertype::ipv6, 6 << 4, 0xf0) {}
 
   /// Reads a frame of `length` bytes with an IPv4 packet. False: it is not plain, and `out` may be half
-  /// written. Of out.key.addresses only what IPv4 uses is written. `key` becomes out.key: a variable of the
+  /// written. Of out.key.addresses only what IPv4 uses is written. `key` gets the same: a variable of the
   /// caller's own, which is at hand sooner than what has gone to memory.
   bool parse4(const std::uint8_t* frame, std::uint32_t length, bool ip_checksum_known_good, Parsed& out,
               conntrack::FlowKey& key) const {

@@ -67,6 +67,16 @@ def chosen(frame):
     return f"b{frame[5]}"
 
 
+def assert_counted(result):
+    """/metrics counts the packets and bytes that each backend was sent."""
+    frames, sizes = Counter(), Counter()
+    for frame in result.frames:
+        frames[chosen(frame)] += 1
+        sizes[chosen(frame)] += len(frame)
+    assert result.metrics.by("zonelb_packets_total", "backend") == frames
+    assert result.metrics.by("zonelb_bytes_total", "backend") == sizes
+
+
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_packets_go_where_explain_says_and_are_counted(run, name):
     draw = random.Random(name)
@@ -79,12 +89,8 @@ def test_packets_go_where_explain_says_and_are_counted(run, name):
     went_to = {frame[12:]: chosen(frame) for frame in result.frames}
     assert [went_to[frame[12:]] for frame in sent] == expected
 
+    assert_counted(result)
     frames = Counter(expected)
-    assert result.metrics.by("zonelb_packets_total", "backend") == frames
-    sizes = Counter()
-    for frame in result.frames:
-        sizes[chosen(frame)] += len(frame)
-    assert result.metrics.by("zonelb_bytes_total", "backend") == sizes
     by_rule = Counter(case["rule"] for case in cases)
     assert result.metrics.by("zonelb_packets_total", "rule") == by_rule
     assert result.metrics.sum("zonelb_new_connections_total", service="s") == PACKETS
@@ -93,7 +99,7 @@ def test_packets_go_where_explain_says_and_are_counted(run, name):
 
 
 def test_bursts_for_services_with_many_backends_and_with_none(run):
-    """More backends than a worker's caches are trusted to hold; beside them services without a backend, with none
+    """More backends and counters than a worker's caches are trusted to hold; beside them services without a backend, with none
     to send to, and with none yet. What each connection meets is as if it came alone."""
     flags = zoned(dict(zonal_affinity="SPILL_CROSS_ZONE"), per_zone=60)
     flags.backend_service(name="empty").backend_service(name="closed", drop_traffic_if_unhealthy=True)
@@ -116,6 +122,7 @@ def test_bursts_for_services_with_many_backends_and_with_none(run):
     went_to = Counter((frame[12:], chosen(frame)) for frame in result.frames)
     assert went_to == {(frame[12:], name): 2 for frame, name in zip(open_to, expected)}
     assert result.metrics.by("zonelb_new_connections_total", "backend") == Counter(expected)
+    assert_counted(result)
 
 
 def test_the_order_of_flags_does_not_matter(run):

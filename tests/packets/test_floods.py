@@ -189,8 +189,10 @@ def test_established_connections_lose_nothing_and_stay(place, kind, ipv6, worker
             rig.send(rig.streams[0], rig.filling)
         calm = rig.zonelb.metrics()
         confirmed = KEPT + len(rig.filling)
-        assert calm.one("zonelb_connection_table_entries") == confirmed
-        assert calm.one("zonelb_connection_table_evictions_total") == 0
+        assert {name: calm.one(f"zonelb_{name}") for name in
+                ("connection_table_entries", "connection_table_evictions_total", "untracked_connections_total")} == {
+            "connection_table_entries": confirmed, "connection_table_evictions_total": 0,
+            "untracked_connections_total": 0}
 
         sent_before, begin = rig.sent(), time.monotonic()
         end = rig.flood()

@@ -59,6 +59,10 @@ inline constexpr std::string_view tcp_syn = "9c40 0050 00000001 00000000 5002 20
 inline constexpr std::string_view ipv4_tcp = "45b9 0028 1234 4000 4006 138e 0a010005 0a000050";
 /// Bytes before the addresses: traffic class 0xb9, label 0x12345, TCP without options.
 inline constexpr std::string_view ipv6_tcp = "6b912345 0014 06 40";
+// The same for UDP without a checksum of its own, as long as a bare TCP header.
+inline constexpr std::string_view udp_question = "9c40 0035 0014 0000 7175657374696f6e2e2e2e2e";
+inline constexpr std::string_view ipv4_udp = "4500 0028 0007 0000 4011 6669 0a010005 0a000050";
+inline constexpr std::string_view ipv6_udp = "60000000 0014 11 40";
 
 inline const net::Mac own_mac({2, 0, 0, 0, 0, 1});
 inline const net::Mac client_mac({2, 0, 0, 0, 0, 2});

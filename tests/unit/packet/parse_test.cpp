@@ -322,6 +322,11 @@ TEST_CASE("plain frames to one station are known at sight, and no others") {
   };
   CHECK(known(tcp));
   CHECK(known(bytes({macs, "86dd", ipv6_tcp, client6, vip6, tcp_syn})));
+  CHECK(known(bytes({macs, "0800", ipv4_udp, udp_question})));
+  CHECK(known(bytes({macs, "86dd", ipv6_udp, client6, vip6, udp_question})));
+  constexpr std::string_view too_long = "9c40 0035 0015 0000 7175657374696f6e2e2e2e2e";
+  CHECK_FALSE(known(bytes({macs, "0800", ipv4_udp, too_long})));
+  CHECK_FALSE(known(bytes({macs, "86dd", ipv6_udp, client6, vip6, too_long})));
   CHECK_FALSE(known(bytes({macs, "8100 0064 0800", ipv4_tcp, tcp_syn})));
   Frame to_another = tcp;
   to_another[5] ^= 1;

@@ -31,6 +31,8 @@ const std::vector<Frame> seeds{
     bytes({macs, "0800 452e001e12340000401154180a0100050a000050 9c400035000ae6a5 6869"}),
     bytes({macs, "86dd", ipv6_tcp, client6, vip6, tcp_syn}),
     bytes({macs, "86dd 60000000 000b 11 40", client6, vip6, "9c400035000b7e01 686921"}),
+    bytes({macs, "0800", ipv4_udp, udp_question}),
+    bytes({macs, "86dd", ipv6_udp, client6, vip6, udp_question}),
     bytes({macs, "86dd 60000000 000b 3a 09", client6, vip6, "8000 4e4c 1111 0002 616263"}),
     bytes({macs, "86dd 60000000 0024 00 09", client6, vip6, "2c00010400000000 0600000000000000", tcp_syn}),
     bytes({macs, "86dd 60000000 0020 3a ff", client6, "ff0200000000000000000001ff000080",
@@ -68,6 +70,22 @@ void check_bounds(const Parsed& parsed, std::size_t length) {
   REQUIRE(parsed.l4_offset <= parsed.l3_offset + parsed.l3_length);
 }
 
+/// A flow's packet in an allocation of its own, behind the room for outer headers of each form.
+void encapsulate(const std::uint8_t* frame, const Parsed& parsed) {
+  const auto inner = is_ipv4(parsed.kind) ? net::Family::ipv4 : net::Family::ipv6;
+  for (const auto& [from, to] : {std::pair{"192.0.2.1", "192.0.2.9"}, {"2001:db8:f::1", "2001:db8:f::9"}}) {
+    for (const auto& e : {make_ipip(ip(from), ip(to), inner),
+                          make_vxlan(ip(from), ip(to), 4789, 1, {own_mac, client_mac}, inner)}) {
+      const auto exact = std::make_unique<std::uint8_t[]>(std::size_t{e.length} + parsed.l3_length);
+      std::copy_n(frame + parsed.l3_offset, parsed.l3_length, exact.get() + e.length);
+      write(exact.get(), e, parsed, 1, 2);
+      REQUIRE(std::equal(frame + parsed.l3_offset, frame + parsed.l3_offset + parsed.l3_length,
+                         exact.get() + e.length));
+      if (e.outer_ethertype() == ethertype::ipv4) REQUIRE(ipv4_checksum_is_good(header<Ipv4>(exact.get())));
+    }
+  }
+}
+
 /// Hands the frame to all that would get it in the pipeline.
 void use(std::uint8_t* frame, const Parsed& parsed) {
   Frame room(max_icmp_error_frame);
@@ -91,6 +109,7 @@ void use(std::uint8_t* frame, const Parsed& parsed) {
     const auto own = is_ipv4(parsed.kind) ? ip("10.0.0.2") : ip("2001:db8::2");
     write_too_big(room.data(), frame, parsed, own, own_mac, 1400);
   }
+  if (parsed.kind == Kind::flow4 || parsed.kind == Kind::flow6) encapsulate(frame, parsed);
   if (parsed.kind == Kind::echo4 || parsed.kind == Kind::echo6) answer_echo(frame, parsed, own_mac);
 }
 
