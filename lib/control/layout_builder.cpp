@@ -152,6 +152,7 @@ BuiltLayout build_layout(const config::Config& config, const Roster& roster,
   layout->local4 = local_addresses(config, net::Family::ipv4);
   layout->local6 = local_addresses(config, net::Family::ipv6);
   layout->ports = ports;
+  for (const auto& port : ports) layout->parsers.emplace_back(port.mac);
   layout->zones = policy::ZoneMap(config, known_zones);
   static_assert(config::most_zones < conntrack::Entry::max_zones);
   if (layout->zones.zone_count() > config::most_zones + 1)

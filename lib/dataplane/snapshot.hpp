@@ -10,6 +10,7 @@
 #include "dataplane/counters.hpp"
 #include "dataplane/targets.hpp"
 #include "packet/encapsulation.hpp"
+#include "packet/plain_parser.hpp"
 #include "policy/flow_hash.hpp"
 #include "policy/plan.hpp"
 #include "policy/zone_map.hpp"
@@ -59,6 +60,8 @@ struct Layout {
   std::vector<std::string> rule_names;
   std::vector<Service> services;
   std::vector<PortView> ports;
+  /// One for each port, made ahead: for each batch that would cost as much as the parsing of three packets.
+  std::vector<packet::PlainParser> parsers;
   policy::ZoneMap zones;
   std::vector<packet::Encapsulation> encapsulations;
   CounterBlock::Size counter_size;

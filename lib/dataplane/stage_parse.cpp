@@ -83,7 +83,8 @@ void parse_other(Context& context, Batch& batch, std::uint16_t i, Selection& flo
 }
 
 void parse_untagged(Context& context, Batch& batch) {
-  const packet::PlainParser plain(context.in().mac);
+  // A copy, as above.
+  const packet::PlainParser plain = context.snapshot->layout->parsers[context.port];
   const Matcher4 matcher(context, batch, context.table4);
   Selection rest;
   batch.flows4.choose(batch.size, [&](std::uint16_t i) {
