@@ -36,7 +36,7 @@ def test_our_table_beside_rte_hash(family):
                          for operation in ("hit", "miss", "insert")}
     for (thread, load, _), row in rows.items():
         cycles = row["cycles_per_key"]
-        assert row["better"] == min(("ours", "rte_hash"), key=cycles.get) and min(cycles.values()) > 0
+        assert cycles[row["better"]] == min(cycles.values()) > 0  # either one when they tie
         if thread == 1 and load <= 80:
             assert row["refused"]["ours"] == 0
 
