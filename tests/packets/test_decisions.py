@@ -99,8 +99,8 @@ def test_packets_go_where_explain_says_and_are_counted(run, name):
 
 
 def test_bursts_for_services_with_many_backends_and_with_none(run):
-    """More backends and counters than a worker's caches are trusted to hold; beside them services without a backend, with none
-    to send to, and with none yet. What each connection meets is as if it came alone."""
+    """More backends and counters than a worker's caches are trusted to hold; beside them services without a backend,
+    with none to send to, and with none yet. What each connection meets is as if it came alone."""
     flags = zoned(dict(zonal_affinity="SPILL_CROSS_ZONE"), per_zone=60)
     flags.backend_service(name="empty").backend_service(name="closed", drop_traffic_if_unhealthy=True)
     flags.backend(service="closed", name="c1", zone="zone-a", address="10.0.3.1", mac=backend_mac(1), drain=True)
