@@ -61,7 +61,7 @@ def shares(zonelb, peer):
 def survives(zonelb):
     """Did it live through its peer's death? It may die of the driver's fault only."""
     try:
-        wait_for(lambda: not zonelb.process.running(), "a crash", timeout=0.3)
+        wait_for(lambda: not zonelb.process.running(), "a crash", timeout=1)
     except AssertionError:
         return zonelb.status_code("/readyz") == 200
     # With ASan it says so itself.
@@ -95,5 +95,6 @@ def test_zonelb_goes_on_when_its_peer_is_killed(run, role, deaths):
             peer = None
             if not survives(zonelb):
                 crashes += 1
-                zonelb.start().ready()
+                if role == "server":  # A client has no server to come back to yet.
+                    zonelb.start().ready()
         print(f"{deaths} deaths of the peer, {crashes} crashes inside the driver")
