@@ -61,39 +61,82 @@ class Tag {
   std::uint64_t word_ = 0;
 };
 
-/// Of the keys whose home is a line, those that live elsewhere, in one word: for each further line where a
-/// key may be, a counter for each `Parts`th of the keys. A look-up goes only to lines whose counter is not
-/// zero, and is mostly over after one. Nobody can choose keys of one home, so a counter has one or two; and
-/// one more for each worker that is about to insert such a key at this very moment, of which there would have
-/// to be a dozen for it to flow over.
-template <unsigned Parts>
+/// Slots of a bucket, which is one line or some.
+inline constexpr unsigned slots_per_bucket = 4;
+
+/// Of the keys whose home is a line, those that live elsewhere, in one word, so that a look-up nearly always
+/// ends at home when its key is not in the table. For each further slot of the home's bucket (near) a mark of
+/// the key that lives there, some bits of its hash; 0 if none does, or a key of another home. For each line
+/// of other buckets (far), where keys of one home go several ways, a counter for each of some parts of the
+/// keys. Nobody can choose keys of one home, so a counter that could go up to 15 has one or two; in full
+/// tables of four million entries none had more than five.
+template <unsigned Slots>
 class Elsewhere {
  public:
   /// What concerns a key in the word of its home.
-  constexpr Elsewhere(std::uint64_t word, std::uint64_t hash) : word_(word & counters_of(hash)) {}
+  constexpr Elsewhere(std::uint64_t word, std::uint64_t hash)
+      : word_(alike(word, hash) | (word & counters_of(hash))) {}
 
-  /// What a key adds to its home's word when it lives in the line with number `candidate` (0: at home).
-  [[nodiscard]] static constexpr std::uint64_t booking(unsigned candidate, std::uint64_t hash) {
-    return candidate == 0 ? 0 : part(hash) << (candidate * bits_per_candidate);
+  /// What a key adds to its home's word when it lives in slot `way` of the line with number `candidate` (0:
+  /// at home).
+  [[nodiscard]] static constexpr std::uint64_t booking(unsigned candidate, unsigned way, std::uint64_t hash) {
+    if (candidate == 0) return 0;
+    if (candidate < lines) return mark(hash) << (begin(candidate) + way * mark_bits);
+    return part(hash) << begin(candidate);
   }
   [[nodiscard]] constexpr bool any() const { return word_ != 0; }
   /// The number of the first line where the key may be; while there are any().
   [[nodiscard]] constexpr unsigned first() const {
-    return static_cast<unsigned>(std::countr_zero(word_)) / bits_per_candidate;
+    const auto bit = static_cast<unsigned>(std::countr_zero(word_));
+    return bit < near_bits ? 1 + bit / marks_bits : lines + (bit - near_bits) / counters_bits;
   }
-  constexpr void drop_first() { word_ &= ~(all_of_a_candidate << (first() * bits_per_candidate)); }
+  constexpr void drop_first() {
+    const unsigned end = begin(first() + 1);
+    word_ = end < 64 ? word_ >> end << end : 0;
+  }
 
  private:
-  static constexpr unsigned bits = 4;
-  static constexpr unsigned bits_per_candidate = bits * Parts;
-  static constexpr std::uint64_t all_of_a_candidate = (1ULL << bits_per_candidate) - 1;
+  static constexpr unsigned lines = slots_per_bucket / Slots;
+  static constexpr unsigned mark_bits = Slots == 2 ? 8 : 5;
+  /// Of a near line.
+  static constexpr unsigned marks_bits = Slots * mark_bits;
+  static constexpr unsigned near_bits = (lines - 1) * marks_bits;
+  static constexpr unsigned counter_bits = 4;
+  static constexpr unsigned parts = (64 - near_bits) / lines / counter_bits;
+  /// Of a far line.
+  static constexpr unsigned counters_bits = parts * counter_bits;
+  static_assert(parts >= 3);
 
-  /// 1 in a key's counter for a line. The lowest bits of the hash: its lines depend on the others.
-  static constexpr std::uint64_t part(std::uint64_t hash) { return 1ULL << (hash % Parts * bits); }
+  /// Where what belongs to a candidate begins; near ones are first.
+  static constexpr unsigned begin(unsigned candidate) {
+    return candidate < lines ? (candidate - 1) * marks_bits : near_bits + (candidate - lines) * counters_bits;
+  }
+  /// `count` ones, `distance` bits apart.
+  static constexpr std::uint64_t ones(unsigned count, unsigned distance) {
+    std::uint64_t word = 0;
+    for (unsigned i = 0; i < count; ++i) word |= 1ULL << (i * distance);
+    return word;
+  }
+  static constexpr std::uint64_t every_mark = ones(slots_per_bucket - Slots, mark_bits);
+  static constexpr std::uint64_t every_far_line = ones(lines, counters_bits) << near_bits;
+  static constexpr std::uint64_t last_of_mark = 1ULL << (mark_bits - 1);
+
+  // Marks and parts are of the lowest bits of the hash: a key's lines depend on the others.
+  static constexpr std::uint64_t mark(std::uint64_t hash) {
+    return last_of_mark | (hash & (last_of_mark - 1));
+  }
+  /// 1 in a key's counter for a line.
+  static constexpr std::uint64_t part(std::uint64_t hash) {
+    return 1ULL << ((hash % 256 * parts >> 8) * counter_bits);
+  }
   static constexpr std::uint64_t counters_of(std::uint64_t hash) {
-    constexpr std::uint64_t one_in_each_line = ~0ULL / all_of_a_candidate;
-    constexpr std::uint64_t counter = (1ULL << bits) - 1;
-    return one_in_each_line * counter * part(hash);
+    constexpr std::uint64_t counter = (1ULL << counter_bits) - 1;
+    return every_far_line * counter * part(hash);
+  }
+  /// The last bit of each mark that is the key's; now and then also one above it, which does no harm.
+  static constexpr std::uint64_t alike(std::uint64_t word, std::uint64_t hash) {
+    const std::uint64_t difference = word ^ every_mark * mark(hash);
+    return (difference - every_mark) & ~difference & every_mark * last_of_mark;
   }
 
   std::uint64_t word_;
@@ -104,7 +147,7 @@ template <unsigned Slots, unsigned AddressWords>
 struct alignas(64) CacheLine {
   static constexpr unsigned slots = Slots;
   static constexpr unsigned address_words = AddressWords;
-  using Elsewhere = conntrack::Elsewhere<2 * slots>;
+  using Elsewhere = conntrack::Elsewhere<slots>;
   /// First, as Place counts on.
   std::atomic<std::uint64_t> tag[slots];
   std::atomic<std::uint64_t> address[slots][address_words];

@@ -16,7 +16,7 @@ constexpr unsigned patient_attempts = 8;
 template <class Line>
 std::uint64_t lines_for(std::uint64_t capacity) {
   using T = Table<Line>;
-  const auto buckets = std::max<std::uint64_t>(2, (capacity + T::slots_per_bucket - 1) / T::slots_per_bucket);
+  const auto buckets = std::max<std::uint64_t>(2, (capacity + slots_per_bucket - 1) / slots_per_bucket);
   if (buckets > 0xffffffff / T::lines_per_bucket)
     throw std::length_error("a connection table of more lines than 2^32");
   return buckets * T::lines_per_bucket;
@@ -35,27 +35,28 @@ Table<Line>::Table(std::uint64_t capacity, std::uint64_t seed)
   for (auto& word : seeds_) word = random();
 }
 
-/// What an entry in `line` adds to its home's word.
+/// What an entry at `place` adds to its home's word.
 template <class Line>
-std::uint64_t Table<Line>::booking(const Line* line, const Line* home, std::uint64_t hash) const {
+std::uint64_t Table<Line>::booking(Place place, const Line* home, std::uint64_t hash) const {
+  const Line* const line = place.line();
   if (line == home) return 0;
   const bool near = same_bucket(line, home);
   const auto number = position(line) ^ position(near ? home : far(hash, home));
-  return Elsewhere::booking(near ? number : lines_per_bucket + number, hash);
+  return Elsewhere::booking(near ? number : lines_per_bucket + number, place.way(), hash);
 }
 
 template <class Line>
-void Table<Line>::book(const Line* line, std::uint64_t hash) const {
+void Table<Line>::book(Place place, std::uint64_t hash) const {
   Line* const first = home(hash);
-  const auto booked = booking(line, first, hash);
+  const auto booked = booking(place, first, hash);
   // seq_cst: see alone()
   if (booked != 0) first->elsewhere.fetch_add(booked, std::memory_order_seq_cst);
 }
 
 template <class Line>
-void Table<Line>::unbook(const Line* line, std::uint64_t hash) const {
+void Table<Line>::unbook(Place place, std::uint64_t hash) const {
   Line* const first = home(hash);
-  const auto booked = booking(line, first, hash);
+  const auto booked = booking(place, first, hash);
   // release: who no longer sees the booking no longer sees the entry
   if (booked != 0) first->elsewhere.fetch_sub(booked, std::memory_order_release);
 }
@@ -90,8 +91,7 @@ auto Table<Line>::survey(std::span<Line* const> lines, const FlowKey& key, std::
   return result;
 }
 
-/// Makes an unconfirmed entry's slot ours; the tag it then has. Nothing: it is not to be had. The caller
-/// unbooks the place of who was there.
+/// Makes an unconfirmed entry's slot ours; the tag it then has. Nothing: it is not to be had.
 template <class Line>
 std::optional<Tag> Table<Line>::evict(Place place, const Newcomer& newcomer,
                                       std::optional<Gone>& gone) const {
@@ -103,8 +103,7 @@ std::optional<Tag> Table<Line>::evict(Place place, const Newcomer& newcomer,
   if (tag.status() != Status::valid || !packed.evictable()) return std::nullopt;
   gone = remove(*place.line(), place.way(), packed, tag);
   if (!gone) return std::nullopt;
-  prefetch_line(home(gone->hash));
-  book(place.line(), newcomer.hash);
+  unbook(place, gone->hash);
   const Tag mine = tag.next_use(Status::tentative, newcomer.key.ports_protocol);
   // seq_cst: as in claim()
   word.store(mine.word(), std::memory_order_seq_cst);
@@ -186,10 +185,9 @@ auto Table<Line>::find_site(const Newcomer& newcomer, const Candidates& lines, P
 template <class Line>
 std::optional<Tag> Table<Line>::take(Place place, const Newcomer& newcomer, bool occupied,
                                      std::optional<Gone>& gone) const {
-  if (occupied) return evict(place, newcomer, gone);
-  book(place.line(), newcomer.hash);
-  const auto tag = claim(place, Status::tentative, newcomer.key.ports_protocol);
-  if (!tag) unbook(place.line(), newcomer.hash);
+  const auto tag =
+      occupied ? evict(place, newcomer, gone) : claim(place, Status::tentative, newcomer.key.ports_protocol);
+  if (tag) book(place, newcomer.hash);
   return tag;
 }
 
@@ -200,12 +198,12 @@ auto Table<Line>::enter(Place place, Tag tag, const Newcomer& newcomer, const Ca
                         bool patient) const -> Insertion {
   const auto& [key, hash, entry, now] = newcomer;
   Meeting meeting;
-  const auto booked = booking(place.line(), lines[0], hash);
+  const auto booked = booking(place, lines[0], hash);
   if (!alone(place, booked, key.ports_protocol, hash)) meeting = meet(lines, place, key, patient);
   const PackedEntry packed(entry, tag.version());
   if (!meeting.lost && publish(place, tag, key, packed, now)) return {Outcome::inserted, {place, packed}, {}};
+  unbook(place, hash);
   give_back(place, tag);
-  unbook(place.line(), hash);
   return {meeting.slot ? Outcome::existed : Outcome::full, meeting.slot, {}};
 }
 
@@ -230,11 +228,7 @@ auto Table<Line>::insert_anywhere(const Newcomer& newcomer, Patience& patience) 
     const auto tag = take(place, newcomer, !site.free, gone);
     if (!tag) continue;
     Insertion result = enter(place, *tag, newcomer, lines, attempt < patient_attempts);
-    if (gone) {
-      evicted = gone->entry;
-      // Last, as the memory may be still on its way.
-      unbook(place.line(), gone->hash);
-    }
+    if (gone) evicted = gone->entry;
     result.evicted = evicted;
     if (result.outcome != Outcome::full) return result;
   }

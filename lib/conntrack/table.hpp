@@ -65,7 +65,6 @@ class Patience {
 template <class Line>
 class Table {
  public:
-  static constexpr unsigned slots_per_bucket = 4;
   static constexpr unsigned lines_per_bucket = slots_per_bucket / Line::slots;
   static constexpr std::size_t slot_size = sizeof(Line) / Line::slots;
 
@@ -191,11 +190,12 @@ class Table {
     return (reinterpret_cast<std::uintptr_t>(a) ^ reinterpret_cast<std::uintptr_t>(b)) < bucket_size;
   }
 
-  /// Books a place of a key in its home's `elsewhere`, before the key can be seen there; unbooks it after it
-  /// is gone.
-  void book(const Line* line, std::uint64_t hash) const;
-  void unbook(const Line* line, std::uint64_t hash) const;
-  [[nodiscard]] std::uint64_t booking(const Line* line, const Line* home, std::uint64_t hash) const;
+  /// Books a place of a key in its home's `elsewhere`: after its slot is claimed, before the key can be seen
+  /// there. Unbooks it: after the key is gone, before the slot can be claimed again. So a slot has one
+  /// booking at most, as a mark of an Elsewhere asks.
+  void book(Place place, std::uint64_t hash) const;
+  void unbook(Place place, std::uint64_t hash) const;
+  [[nodiscard]] std::uint64_t booking(Place place, const Line* home, std::uint64_t hash) const;
   static Elsewhere elsewhere(const Line& home, std::uint64_t hash, std::memory_order order) {
     return {home.elsewhere.load(order), hash};
   }

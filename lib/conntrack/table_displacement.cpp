@@ -84,7 +84,7 @@ bool Table<Line>::make(const Move& move, Place to) {
     give_back(to, *busy);
     return false;
   }
-  book(to.line(), move.hash);
+  book(to, move.hash);
   write(to, key, {packed.entry(), busy->version()},
         move.from->seen[move.way].load(std::memory_order_relaxed));
   // release: as in publish()
@@ -95,8 +95,9 @@ bool Table<Line>::make(const Move& move, Place to) {
   gone.state = State::removed;
   // release: who sees the entry gone sees it counted
   source_entry.store(packed.with(gone).word(), std::memory_order_release);
-  unbook(move.from, move.hash);
-  give_back({move.from, move.way}, tag);
+  const Place left(move.from, move.way);
+  unbook(left, move.hash);
+  give_back(left, tag);
   return true;
 }
 

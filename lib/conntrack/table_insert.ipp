@@ -65,8 +65,8 @@ template <class Line>
   // acquire: a move that is counted already is seen below in its new place, booking and all
   const auto moves = moves_.load(std::memory_order_acquire);
   if (others_like(*first, mine, ports_protocol)) return false;
-  const Elsewhere there(first->elsewhere.load(std::memory_order_seq_cst) - booked, hash);
-  if (there.any() && others_elsewhere(there, mine, ports_protocol, hash)) return false;
+  const auto others = first->elsewhere.load(std::memory_order_seq_cst) - booked;
+  if (others != 0 && others_elsewhere({others, hash}, mine, ports_protocol, hash)) return false;
   // relaxed: the loads before it acquire. Who missed an entry because it has left its old place sees it
   // counted.
   return moves == moves_.load(std::memory_order_relaxed);

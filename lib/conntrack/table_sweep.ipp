@@ -12,8 +12,8 @@ FlowKey Table<Line>::key_in(const Line& line, unsigned way, Tag tag) {
   return key;
 }
 
-/// Makes an entry's slot ours alone, if it still holds what was read. The caller gives the tag its next value
-/// and unbooks the place.
+/// Makes an entry's slot ours alone, if it still holds what was read. The caller unbooks the place and gives
+/// the tag its next value.
 template <class Line>
 auto Table<Line>::remove(Line& line, unsigned way, PackedEntry packed, Tag tag) const -> std::optional<Gone> {
   auto gone = packed.entry();
@@ -45,8 +45,8 @@ void Table<Line>::sweep(std::uint64_t first, std::uint64_t count, std::uint32_t 
       const std::uint32_t idle = now > seen ? now - seen : 0;
       if (!ended(protocol_of(tag), packed.entry(), idle)) continue;
       if (const auto gone = remove(line, way, packed, tag)) {
+        unbook({&line, way}, gone->hash);
         give_back({&line, way}, tag);
-        unbook(&line, gone->hash);
         removed(gone->entry);
       }
     }

@@ -26,24 +26,42 @@ TEST_CASE("a tag keeps key, status and version apart") {
   CHECK_FALSE(tag.with(Tag::Status::valid).shows(0xfffffffffeULL));
 }
 
-TEMPLATE_TEST_CASE_SIG("a home knows which lines have keys, apart for each part of them", "",
-                       ((unsigned parts), parts), 2, 4) {
-  using There = Elsewhere<parts>;
-  constexpr unsigned lines = 16 / parts;
-  CHECK(There::booking(0, 1) == 0);
-  std::uint64_t word = 0;
-  for (std::uint64_t hash = 0; hash < parts; ++hash)
-    for (unsigned line = 1; line < lines; ++line) word += There::booking(line, hash);
-  for (std::uint64_t hash = 0; hash < parts; ++hash) {
-    There there(word, hash);
-    for (unsigned line = 1; line < lines; ++line, there.drop_first()) {
-      REQUIRE(there.any());
-      REQUIRE(there.first() == line);
-      const auto others = word - There::booking(line, hash);
-      for (There left(others, hash); left.any(); left.drop_first()) REQUIRE(left.first() != line);
+TEMPLATE_TEST_CASE_SIG("a home knows in which lines a key may be, whatever else is there", "",
+                       ((unsigned slots), slots), 1, 2) {
+  using There = Elsewhere<slots>;
+  constexpr unsigned near_lines = slots_per_bucket / slots;
+  CHECK(There::booking(0, 0, 1) == 0);
+  // Of each slot's field the lowest and the highest value, and one for each part of the keys.
+  for (const std::uint64_t hash : {0x00ULL, 0x01ULL, 0x55ULL, 0xaaULL, 0xffULL, 0x3ffULL, ~0ULL}) {
+    std::uint64_t word = 0;
+    for (unsigned line = 1; line < near_lines; ++line)
+      for (unsigned way = 0; way < slots; ++way) word += There::booking(line, way, hash);
+    for (unsigned line = near_lines; line < 2 * near_lines; ++line)
+      for (unsigned often = 0; often < 15; ++often) word += There::booking(line, 0, hash);
+    There all(word, hash);
+    for (unsigned line = 1; line < 2 * near_lines; ++line, all.drop_first()) {
+      REQUIRE(all.any());
+      REQUIRE(all.first() == line);
     }
-    CHECK_FALSE(there.any());
+    CHECK_FALSE(all.any());
+
+    for (unsigned line = 1; line < 2 * near_lines; ++line) {
+      for (unsigned way = 0; way < slots; ++way) {
+        There alone(There::booking(line, way, hash), hash);
+        REQUIRE(alone.any());
+        REQUIRE(alone.first() == line);
+        alone.drop_first();
+        REQUIRE_FALSE(alone.any());
+      }
+    }
   }
+}
+
+TEMPLATE_TEST_CASE_SIG("a home tells keys that live near apart", "", ((unsigned slots), slots), 1, 2) {
+  using There = Elsewhere<slots>;
+  for (std::uint64_t here = 0; here < 16; ++here)
+    for (std::uint64_t asked = 0; asked < 16; ++asked)
+      REQUIRE(There(There::booking(1, slots - 1, here), asked).any() == (here == asked));
 }
 
 TEST_CASE("TCP states seen from the client's side") {

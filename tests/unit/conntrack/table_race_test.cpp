@@ -27,6 +27,21 @@ void run_in_threads(Work work) {
   for (auto& thread : running) thread.join();
 }
 
+/// Is every entry found by its key, and once all are gone, does every look-up end at home?
+template <class Table>
+void check_bookings(Table& table, std::uint64_t keys) {
+  std::uint64_t lost = 0, left = 0;
+  table.for_each(0, [&](const FlowKey& found, const Entry&, std::uint32_t) {
+    lost += table.find(found, table.hash(found)) ? 0 : 1;
+  });
+  table.sweep(
+      0, table.line_count(), 0, [](std::uint8_t, const Entry&, std::uint32_t) { return true; },
+      [](const Entry&) {});
+  for (std::uint64_t i = 0; i < keys; ++i) left += table.ends_at_home(table.hash(key(i))) ? 0 : 1;
+  CHECK(lost == 0);
+  CHECK(left == 0);
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("writers that insert one key at once end with one entry, the same for all", "", Table4,
@@ -147,6 +162,40 @@ TEMPLATE_TEST_CASE("find, insert, replace, sweep and eviction at once never show
   for (const auto& part : balance) expected += part.load(std::memory_order_relaxed);
   CHECK(foreign == 0);
   CHECK(entries == expected);
+  check_bookings(table, 100'000);
+}
+
+TEMPLATE_TEST_CASE("entries are found all the time while others come, move and go around them", "", Table4,
+                   Table6) {
+  constexpr int steps = 30'000;
+  // Few lines, so that many keys have the same home.
+  const std::uint64_t slots = GENERATE(8U, 16U, 32U);
+  const std::uint64_t kept = slots * 3 / 8;
+  TestType table(slots, 1);
+  for (std::uint64_t i = 0; i < kept; ++i)
+    table.insert(key(i), table.hash(key(i)), Entry{1, 0, 0, State::confirmed}, 1, patience);
+  std::atomic<std::uint64_t> lost{0};
+  run_in_threads([&](unsigned thread) {
+    std::mt19937_64 random(thread + 1);
+    for (int step = 0; step < steps; ++step) {
+      const auto number = random();
+      const auto guest = key(kept + number % 1000);
+      const auto state = number >> 32 & 1 ? State::syn : State::confirmed;
+      Patience fresh;
+      table.insert(guest, table.hash(guest), Entry{2, 0, 0, state}, 1, fresh);
+      const auto one = key(random() % kept);
+      if (!table.find(one, table.hash(one)) &&
+          table.insert(one, table.hash(one), Entry{3, 0, 0, State::confirmed}, 1, fresh).outcome !=
+              TestType::Outcome::existed)
+        ++lost;
+      if (step % 8 != 0) continue;
+      table.sweep(
+          random(), 2, 1, [](std::uint8_t, const Entry& entry, std::uint32_t) { return entry.target == 2; },
+          [](const Entry&) {});
+    }
+  });
+  CHECK(lost == 0);
+  check_bookings(table, 10'000);
 }
 
 TEMPLATE_TEST_CASE("entries that are moved to make room are never lost and never doubled", "", Table4,
@@ -189,6 +238,7 @@ TEMPLATE_TEST_CASE("entries that are moved to make room are never lost and never
   CHECK(wrong == 0);
   for (std::uint64_t i = 0; i < kept; ++i) CHECK(times[i] == 1);
   for (std::uint64_t i = kept; i < times.size(); ++i) CHECK(times[i] <= 1);
+  check_bookings(table, 100'000);
 }
 
 TEMPLATE_TEST_CASE("writers that make room at once refuse nothing below four in five", "", Table4, Table6) {
