@@ -29,6 +29,8 @@ class Tag {
       : word_(ports_protocol | std::uint64_t{static_cast<std::uint8_t>(status)} << status_shift |
               version << version_shift) {}
 
+  /// Not the tag of a slot that was never used, which stands for "none".
+  explicit constexpr operator bool() const { return word_ != 0; }
   [[nodiscard]] constexpr std::uint64_t word() const { return word_; }
   [[nodiscard]] constexpr Status status() const { return static_cast<Status>((word_ >> status_shift) & 3); }
   [[nodiscard]] constexpr std::uint64_t version() const { return word_ >> version_shift; }

@@ -61,9 +61,10 @@ void Table<Line>::unbook(Place place, std::uint64_t hash) const {
   if (booked != 0) first->elsewhere.fetch_sub(booked, std::memory_order_release);
 }
 
+/// Adds to `result`, until it has the key's own entry.
 template <class Line>
-auto Table<Line>::survey(std::span<Line* const> lines, const FlowKey& key, std::uint32_t now) -> Survey {
-  Survey result;
+void Table<Line>::survey(std::span<Line* const> lines, const Newcomer& newcomer, Survey& result) {
+  const auto& [key, hash, entry, now] = newcomer;
   std::uint32_t longest_idle = 0;
   for (Line* line : lines) {
     for (unsigned way = 0; way < Line::slots; ++way) {
@@ -75,7 +76,7 @@ auto Table<Line>::survey(std::span<Line* const> lines, const FlowKey& key, std::
         continue;
       }
       if (tag.shows(key.ports_protocol)) [[unlikely]]
-        if (const Slot slot = look(*line, way, key)) return {slot, {}, false};
+        if ((result.present = look(*line, way, key))) return;
       const PackedEntry packed(line->entry[way].load(std::memory_order_relaxed));
       if (!packed.evictable()) {
         result.in_motion |= packed.state() == State::removed;
@@ -88,22 +89,20 @@ auto Table<Line>::survey(std::span<Line* const> lines, const FlowKey& key, std::
       longest_idle = idle;
     }
   }
-  return result;
 }
 
-/// Makes an unconfirmed entry's slot ours; the tag it then has. Nothing: it is not to be had.
+/// Makes an unconfirmed entry's slot ours; the tag it then has. None: it is not to be had.
 template <class Line>
-std::optional<Tag> Table<Line>::evict(Place place, const Newcomer& newcomer,
-                                      std::optional<Gone>& gone) const {
+Tag Table<Line>::evict(Place place, const Newcomer& newcomer, PackedEntry& gone) const {
   auto& word = place.tag();
   // acquire: the entry below belongs to this tag or to a later one, which the second look at the tag tells
   const Tag tag(word.load(std::memory_order_acquire));
   const PackedEntry packed(place.entry().load(std::memory_order_acquire));
-  if (word.load(std::memory_order_relaxed) != tag.word()) return std::nullopt;
-  if (tag.status() != Status::valid || !packed.evictable()) return std::nullopt;
-  gone = remove(*place.line(), place.way(), packed, tag);
-  if (!gone) return std::nullopt;
-  unbook(place, gone->hash);
+  if (word.load(std::memory_order_relaxed) != tag.word() || tag.status() != Status::valid ||
+      !packed.evictable() || !remove(*place.line(), place.way(), packed))
+    return {};
+  gone = packed;
+  unbook(place, hash(key_in(*place.line(), place.way(), tag)));
   const Tag mine = tag.next_use(Status::tentative, newcomer.key.ports_protocol);
   // seq_cst: as in claim()
   word.store(mine.word(), std::memory_order_seq_cst);
@@ -152,87 +151,83 @@ auto Table<Line>::meet(const Candidates& lines, Place mine, const FlowKey& key, 
 
 /// A free place for a newcomer, made if need be, or what else there is.
 template <class Line>
-auto Table<Line>::find_site(const Newcomer& newcomer, const Candidates& lines, Patience& patience,
-                            bool& searched_in_vain) -> Site {
+void Table<Line>::find_site(const Newcomer& newcomer, const Candidates& lines, Patience& patience,
+                            bool& searched_in_vain, Site& site) {
   const std::span<Line* const> all(lines);
-  Site site;
-  if ((site.free = free_in_bucket(lines[0]))) return site;
+  if ((site.free = free_in_bucket(lines[0]))) return;
   // In a table that is known to be full nobody looks far as long as there is something to evict near.
   const bool search = patience.worth_it(newcomer.now);
   if (!search) {
-    site.around = survey(all.first(lines_per_bucket), newcomer.key, newcomer.now);
-    if (site.around.present || site.around.oldest_unconfirmed) return site;
+    survey(all.first(lines_per_bucket), newcomer, site.around);
+    if (site.around.present || site.around.oldest_unconfirmed) return;
   }
-  if ((site.free = free_in_bucket(lines[lines_per_bucket]))) return site;
+  if ((site.free = free_in_bucket(lines[lines_per_bucket]))) return;
   if (search) {
     const Room room = make_room(lines, site.free);
     if (room == Room::made) patience.succeeded();
     if (room == Room::none) patience.failed();
-    if (site.free) return site;
+    if (site.free) return;
     // Slots in other workers' hands hide the ways behind them for a moment, so that one search may be in
     // vain.
     site.again = room == Room::raced || !std::exchange(searched_in_vain, true);
-    if (site.again) return site;
+    if (site.again) return;
   }
-  const bool near_in_motion = site.around.in_motion;
-  site.around = survey(all.subspan(search ? 0 : lines_per_bucket), newcomer.key, newcomer.now);
-  site.around.in_motion |= near_in_motion;
-  return site;
-}
-
-/// Makes a place that is free, or that an unconfirmed entry leaves, the newcomer's, and books it. Nothing:
-/// somebody was faster.
-template <class Line>
-std::optional<Tag> Table<Line>::take(Place place, const Newcomer& newcomer, bool occupied,
-                                     std::optional<Gone>& gone) const {
-  const auto tag =
-      occupied ? evict(place, newcomer, gone) : claim(place, Status::tentative, newcomer.key.ports_protocol);
-  if (tag) book(place, newcomer.hash);
-  return tag;
+  survey(all.subspan(search ? 0 : lines_per_bucket), newcomer, site.around);
 }
 
 /// Publishes a newcomer in a place that it has taken, or gives the place back because another worker has the
 /// key. `full`: that one's entry is not to be seen yet.
 template <class Line>
-auto Table<Line>::enter(Place place, Tag tag, const Newcomer& newcomer, const Candidates& lines,
-                        bool patient) const -> Insertion {
+void Table<Line>::enter(Place place, Tag tag, const Newcomer& newcomer, const Candidates& lines, bool patient,
+                        Insertion& result) const {
   const auto& [key, hash, entry, now] = newcomer;
-  Meeting meeting;
   const auto booked = booking(place, lines[0], hash);
+  Meeting meeting;
   if (!alone(place, booked, key.ports_protocol, hash)) meeting = meet(lines, place, key, patient);
   const PackedEntry packed(entry, tag.version());
-  if (!meeting.lost && publish(place, tag, key, packed, now)) return {Outcome::inserted, {place, packed}, {}};
+  if (!meeting.lost && publish(place, tag, key, packed, now)) {
+    result.outcome = Outcome::inserted;
+    result.slot = {place, packed};
+    return;
+  }
   unbook(place, hash);
   give_back(place, tag);
-  return {meeting.slot ? Outcome::existed : Outcome::full, meeting.slot, {}};
+  if (!meeting.slot) return;
+  result.outcome = Outcome::existed;
+  result.slot = meeting.slot;
 }
 
 template <class Line>
 auto Table<Line>::insert_anywhere(const Newcomer& newcomer, Patience& patience) -> Insertion {
   const auto lines = candidates(newcomer.hash);
-  std::optional<Entry> evicted;
+  Insertion result;
   bool searched_in_vain = false;
-  for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
+  for (unsigned attempt = 0; attempt < max_attempts && result.outcome == Outcome::full; ++attempt) {
     // The orders are those of alone().
     const auto moves = moves_.load(std::memory_order_acquire);
-    const Site site = find_site(newcomer, lines, patience, searched_in_vain);
-    if (site.around.present) return {Outcome::existed, site.around.present, evicted};
+    Site site;
+    find_site(newcomer, lines, patience, searched_in_vain, site);
+    if (site.around.present) {
+      result.outcome = Outcome::existed;
+      result.slot = site.around.present;
+      break;
+    }
     if (site.again) continue;
     // One connection evicts one other at most.
-    const Place place = site.free ? site.free : evicted ? Place{} : site.around.oldest_unconfirmed;
+    const Place place = site.free ? site.free : result.evicted ? Place{} : site.around.oldest_unconfirmed;
     if (!place) {
       if (site.around.in_motion || moves != moves_.load(std::memory_order_relaxed)) continue;
       break;
     }
-    std::optional<Gone> gone;
-    const auto tag = take(place, newcomer, !site.free, gone);
+    PackedEntry gone;
+    const Tag tag = site.free ? claim(place, Status::tentative, newcomer.key.ports_protocol)
+                              : evict(place, newcomer, gone);
     if (!tag) continue;
-    Insertion result = enter(place, *tag, newcomer, lines, attempt < patient_attempts);
-    if (gone) evicted = gone->entry;
-    result.evicted = evicted;
-    if (result.outcome != Outcome::full) return result;
+    if (!site.free) result.evicted.emplace(gone.entry());
+    book(place, newcomer.hash);
+    enter(place, tag, newcomer, lines, attempt < patient_attempts, result);
   }
-  return {Outcome::full, {}, evicted};
+  return result;
 }
 
 template class Table<Line4>;

@@ -223,11 +223,6 @@ class Table {
     /// When there is no free place.
     Survey around;
   };
-  /// An entry that was removed.
-  struct Gone {
-    Entry entry;
-    std::uint64_t hash;
-  };
   /// Of a newcomer with another slot of its key.
   struct Meeting {
     bool lost = false;
@@ -252,7 +247,7 @@ class Table {
   static Place free_place(Line* line);
   static Place free_in_bucket(Line* first);
 
-  static std::optional<Tag> claim(Place place, Status status, std::uint64_t ports_protocol);
+  static Tag claim(Place place, Status status, std::uint64_t ports_protocol);
   static void give_back(Place place, Tag tag);
   /// Is there another slot in a line that might be of the key that was announced in `mine`?
   static bool others_like(const Line& line, Place mine, std::uint64_t ports_protocol);
@@ -264,16 +259,16 @@ class Table {
   static void write(Place place, const FlowKey& key, PackedEntry packed, std::uint32_t now);
   static bool publish(Place place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now);
 
+  // Below results are small or written where they are wanted: a processor waits for what is copied in words
+  // that are longer than those it was just written in.
   Insertion insert_anywhere(const Newcomer& newcomer, Patience& patience);
-  static Survey survey(std::span<Line* const> lines, const FlowKey& key, std::uint32_t now);
-  Site find_site(const Newcomer& newcomer, const Candidates& lines, Patience& patience,
-                 bool& searched_in_vain);
-  std::optional<Tag> take(Place place, const Newcomer& newcomer, bool occupied,
-                          std::optional<Gone>& gone) const;
-  Insertion enter(Place place, Tag tag, const Newcomer& newcomer, const Candidates& lines,
-                  bool patient) const;
-  std::optional<Gone> remove(Line& line, unsigned way, PackedEntry packed, Tag tag) const;
-  std::optional<Tag> evict(Place place, const Newcomer& newcomer, std::optional<Gone>& gone) const;
+  static void survey(std::span<Line* const> lines, const Newcomer& newcomer, Survey& result);
+  void find_site(const Newcomer& newcomer, const Candidates& lines, Patience& patience,
+                 bool& searched_in_vain, Site& site);
+  void enter(Place place, Tag tag, const Newcomer& newcomer, const Candidates& lines, bool patient,
+             Insertion& result) const;
+  static bool remove(Line& line, unsigned way, PackedEntry packed);
+  Tag evict(Place place, const Newcomer& newcomer, PackedEntry& gone) const;
   Meeting meet(const Candidates& lines, Place mine, const FlowKey& key, bool patient) const;
   static Meeting meet_in(Line& line, Place mine, const FlowKey& key, bool patient);
 

@@ -66,7 +66,7 @@ bool Table<Line>::other_bucket(Line* line, unsigned way, Move& move) const {
 /// done.
 template <class Line>
 bool Table<Line>::make(const Move& move, Place to) {
-  const auto busy = claim(to, Status::busy, 0);
+  const Tag busy = claim(to, Status::busy, 0);
   if (!busy) return false;
   const Tag tag(move.tag);
   auto& source_tag = move.from->tag[move.way];
@@ -81,14 +81,13 @@ bool Table<Line>::make(const Move& move, Place to) {
       // acq_rel: from here on the entry changes no more; the slot was not used again, as its version says
       !source_entry.compare_exchange_strong(expected, packed.freeze().word(), std::memory_order_acq_rel,
                                             std::memory_order_relaxed)) {
-    give_back(to, *busy);
+    give_back(to, busy);
     return false;
   }
   book(to, move.hash);
-  write(to, key, {packed.entry(), busy->version()},
-        move.from->seen[move.way].load(std::memory_order_relaxed));
+  write(to, key, {packed.entry(), busy.version()}, move.from->seen[move.way].load(std::memory_order_relaxed));
   // release: as in publish()
-  to.tag().store(Tag(tag.ports_protocol(), Status::valid, busy->version()).word(), std::memory_order_release);
+  to.tag().store(Tag(tag.ports_protocol(), Status::valid, busy.version()).word(), std::memory_order_release);
   // release: who sees it counted sees it in its new place
   moves_.fetch_add(1, std::memory_order_release);
   auto gone = packed.entry();

@@ -24,17 +24,17 @@ auto Table<Line>::free_in_bucket(Line* first) -> Place {
   return {};
 }
 
-/// Makes an empty slot ours; the tag it then has. Nothing: somebody was faster.
+/// Makes an empty slot ours; the tag it then has. None: somebody was faster.
 template <class Line>
-std::optional<Tag> Table<Line>::claim(Place place, Status status, std::uint64_t ports_protocol) {
+Tag Table<Line>::claim(Place place, Status status, std::uint64_t ports_protocol) {
   auto& word = place.tag();
   auto current = word.load(std::memory_order_relaxed);
-  if (Tag(current).status() != Status::empty) return std::nullopt;
+  if (Tag(current).status() != Status::empty) return {};
   const Tag mine = Tag(current).next_use(status, ports_protocol);
   // seq_cst: see alone(); it also puts the previous owner's last writes before ours
   if (!word.compare_exchange_strong(current, mine.word(), std::memory_order_seq_cst,
                                     std::memory_order_relaxed))
-    return std::nullopt;
+    return {};
   return mine;
 }
 
@@ -93,13 +93,14 @@ bool Table<Line>::publish(Place place, Tag tag, const FlowKey& key, PackedEntry 
 template <class Line>
 auto Table<Line>::insert(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,
                          Patience& patience) -> Insertion {
-  const Place place = free_place(home(hash));
-  std::optional<Tag> tag;
-  if (place && (tag = claim(place, Status::tentative, key.ports_protocol))) {
-    const PackedEntry packed(entry, tag->version());
-    if (alone(place, 0, key.ports_protocol, hash) && publish(place, *tag, key, packed, now))
-      return {Outcome::inserted, {place, packed}, std::nullopt};
-    give_back(place, *tag);
+  Line* const first = home(hash);
+  if (const Place place = free_place(first)) {
+    if (const Tag tag = claim(place, Status::tentative, key.ports_protocol)) {
+      const PackedEntry packed(entry, tag.version());
+      if (alone(place, 0, key.ports_protocol, hash) && publish(place, tag, key, packed, now))
+        return {Outcome::inserted, {place, packed}, std::nullopt};
+      give_back(place, tag);
+    }
   }
   return insert_anywhere({key, hash, entry, now}, patience);
 }

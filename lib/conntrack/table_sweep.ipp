@@ -15,17 +15,15 @@ FlowKey Table<Line>::key_in(const Line& line, unsigned way, Tag tag) {
 /// Makes an entry's slot ours alone, if it still holds what was read. The caller unbooks the place and gives
 /// the tag its next value.
 template <class Line>
-auto Table<Line>::remove(Line& line, unsigned way, PackedEntry packed, Tag tag) const -> std::optional<Gone> {
+bool Table<Line>::remove(Line& line, unsigned way, PackedEntry packed) {
   auto gone = packed.entry();
   gone.state = State::removed;
   auto expected = packed.word();
   // Whoever froze an entry is about to remove it. First the entry: if a packet has just confirmed it, this
   // fails and it stays. acq_rel: the entry's holders see it removed before its slot is used again.
-  if (packed.frozen() ||
-      !line.entry[way].compare_exchange_strong(expected, packed.with(gone).word(), std::memory_order_acq_rel,
-                                               std::memory_order_relaxed))
-    return std::nullopt;
-  return Gone{packed.entry(), hash(key_in(line, way, tag))};
+  return !packed.frozen() &&
+         line.entry[way].compare_exchange_strong(expected, packed.with(gone).word(),
+                                                 std::memory_order_acq_rel, std::memory_order_relaxed);
 }
 
 template <class Line>
@@ -44,11 +42,10 @@ void Table<Line>::sweep(std::uint64_t first, std::uint64_t count, std::uint32_t 
       const auto seen = line.seen[way].load(std::memory_order_relaxed);
       const std::uint32_t idle = now > seen ? now - seen : 0;
       if (!ended(protocol_of(tag), packed.entry(), idle)) continue;
-      if (const auto gone = remove(line, way, packed, tag)) {
-        unbook({&line, way}, gone->hash);
-        give_back({&line, way}, tag);
-        removed(gone->entry);
-      }
+      if (!remove(line, way, packed)) continue;
+      unbook({&line, way}, hash(key_in(line, way, tag)));
+      give_back({&line, way}, tag);
+      removed(packed.entry());
     }
   }
 }
