@@ -37,22 +37,24 @@ Counter& choice_counter(const Context& context, const Service& service, std::siz
 
 }  // namespace
 
-std::optional<packet::DropReason> place(const Context& context, const packet::Parsed& parsed,
-                                        const Rule& rule, Placement& placement) {
+void place(const Context& context, const Batch& batch, std::uint16_t i, Placement& placement) {
   using packet::DropReason;
   const Snapshot& snapshot = *context.snapshot;
+  const packet::Parsed& parsed = batch.parsed[i];
+  const Rule& rule = snapshot.layout->rules[batch.rule[i]];
   const auto* service_plan = snapshot.plans[rule.service].get();
-  if (service_plan == nullptr) return DropReason::starting;
+  const auto refuse = [&](DropReason reason) { placement.refusal = reason; };
+  placement.refusal.reset();
+  if (service_plan == nullptr) return refuse(DropReason::starting);
   const auto client = client_of(snapshot.layout->zones, parsed);
-  if (client.other_region && !rule.allow_global_access) return DropReason::other_region;
+  if (client.other_region && !rule.allow_global_access) return refuse(DropReason::other_region);
   const auto& plan = service_plan->by_zone[client.zone];
-  if (!plan.table) return DropReason::no_backend;
+  if (!plan.table) return refuse(DropReason::no_backend);
   const TargetId target = pick(snapshot.layout->services[rule.service], *plan.table, parsed);
   const bool tcp = parsed.key.protocol() == packet::ip_protocol::tcp;
   placement.entry = {target, snapshot.targets[target].epoch[tcp ? 1 : 0], client.zone,
                      conntrack::first_state(parsed.tcp_flags)};
   placement.choice = plan.choice;
-  return std::nullopt;
 }
 
 void count_placed(const Context& context, const Rule& rule, const Placement& placement) {

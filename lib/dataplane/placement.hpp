@@ -7,15 +7,15 @@
 
 namespace zonelb::dataplane {
 
-/// Where the plan sends a new connection.
+/// Where the plan sends a new connection, or why it goes nowhere.
 struct Placement {
   conntrack::Entry entry;
-  policy::Choice choice = policy::Choice::off;
+  policy::Choice choice;
+  std::optional<packet::DropReason> refusal;
 };
 
-/// A backend for a new connection, or why it gets none.
-std::optional<packet::DropReason> place(const Context& context, const packet::Parsed& parsed,
-                                        const Rule& rule, Placement& placement);
+/// A backend for the new connection at position `i`.
+void place(const Context& context, const Batch& batch, std::uint16_t i, Placement& placement);
 
 /// Counts a new connection that goes to its placement's target.
 void count_placed(const Context& context, const Rule& rule, const Placement& placement);

@@ -200,7 +200,9 @@ class Tracker {
 
   void track_found(std::uint16_t i, const Flow& flow, Slot slot) {
     if (keeps<Table>(context_, flow, slot)) return send_to(i, slot.entry());
-    begin_connection(i, flow, slot);
+    Placement placement;
+    place(context_, batch_, i, placement);
+    begin_connection(i, flow, slot, placement);
   }
 
   /// Flows that may be elsewhere in the table than at home; the new ones among them join the fresh ones.
@@ -221,15 +223,18 @@ class Tracker {
     for (const std::uint16_t i : fresh_.positions())
       table_.prefetch_insertion(batch_.hash[i], patience(context_, table_));
     if (targets_.size() > few_targets) prefetch_placements(context_, batch_, fresh_);
+    // All before the first insertion, as a processor looks no further ahead than to the next locked
+    // operation.
+    std::array<Placement, Batch::max_size> placements;
+    for (const std::uint16_t i : fresh_.positions()) place(context_, batch_, i, placements[i]);
     for (const std::uint16_t i : fresh_.positions())
-      begin_connection(i, flow_at(context_, batch_, i), Slot{});
+      begin_connection(i, flow_at(context_, batch_, i), Slot{}, placements[i]);
   }
 
   /// Sends a new connection where the plan says, or drops it. `slot`: of an entry that it replaces.
-  void begin_connection(std::uint16_t i, const Flow& flow, Slot slot) {
-    Placement placement;
-    if (const auto refusal = place(context_, flow.parsed, flow.rule, placement)) [[unlikely]]
-      return refuse(i, flow, *refusal);
+  void begin_connection(std::uint16_t i, const Flow& flow, const Slot& slot, const Placement& placement) {
+    if (placement.refusal) [[unlikely]]
+      return refuse(i, flow, *placement.refusal);
     send_to(i, record(context_, flow, placement, table_, slot));
   }
 
