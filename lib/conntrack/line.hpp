@@ -29,7 +29,7 @@ class Tag {
       : word_(ports_protocol | std::uint64_t{static_cast<std::uint8_t>(status)} << status_shift |
               version << version_shift) {}
 
-  /// Not the tag of a slot that was never used, which stands for "none".
+  /// A claimed slot's, as its status is not 0; a tag of 0 stands for "none".
   explicit constexpr operator bool() const { return word_ != 0; }
   [[nodiscard]] constexpr std::uint64_t word() const { return word_; }
   [[nodiscard]] constexpr Status status() const { return static_cast<Status>((word_ >> status_shift) & 3); }
@@ -123,7 +123,8 @@ class Elsewhere {
   static constexpr std::uint64_t every_far_line = ones(lines, counters_bits) << near_bits;
   static constexpr std::uint64_t last_of_mark = 1ULL << (mark_bits - 1);
 
-  // Marks and parts are of the lowest bits of the hash: a key's lines depend on the others.
+  // Marks and parts are of the lowest bits of the hash: a key's lines depend on the others, save in tables so
+  // large that it does no harm.
   static constexpr std::uint64_t mark(std::uint64_t hash) {
     return last_of_mark | (hash & (last_of_mark - 1));
   }
@@ -135,7 +136,7 @@ class Elsewhere {
     constexpr std::uint64_t counter = (1ULL << counter_bits) - 1;
     return every_far_line * counter * part(hash);
   }
-  /// The last bit of each mark that is the key's; now and then also one above it, which does no harm.
+  /// The last bit of each mark that is the key's; now and then also of those above it, which does no harm.
   static constexpr std::uint64_t alike(std::uint64_t word, std::uint64_t hash) {
     const std::uint64_t difference = word ^ every_mark * mark(hash);
     return (difference - every_mark) & ~difference & every_mark * last_of_mark;

@@ -170,7 +170,6 @@ void Table<Line>::find_site(const Newcomer& newcomer, const Candidates& lines, P
     // Slots in other workers' hands hide the ways behind them for a moment, so that one search may be in
     // vain.
     site.again = room == Room::raced || !std::exchange(searched_in_vain, true);
-    if (site.again) return;
   }
   survey(all.subspan(search ? 0 : lines_per_bucket), newcomer, site.around);
 }

@@ -56,12 +56,14 @@ class Patience {
 ///
 /// Concurrency: a slot is owned by whoever moved its tag from `empty` (or a removed entry's `valid`) to
 /// `tentative` or `busy`. A reader takes key and entry between two equal readings of the tag.
-/// Who inserts a key first announces it (a `tentative` tag with the key's ports) and then looks at all other
-/// slots where the key may be. Both are sequentially consistent, so of two workers that insert one key at
-/// least one sees the other: it gives way, or turns the other's tag `busy`, which the other finds when its
-/// own compare-and-swap to `valid` fails. So one slot becomes valid, and both get its entry. An entry that
-/// moves is frozen where it was, valid where it goes, counted in moves_, and only then removed where it was;
-/// who has looked for it in vain meanwhile sees the count changed and looks again.
+/// Who inserts a key first announces it (a `tentative` tag with the key's ports, then, unless at home, a
+/// booking in the home's `elsewhere`) and then looks at all other slots where the key may be (the home's
+/// tags, then its `elsewhere` and the tags that this leads to). All of it is sequentially consistent, so of
+/// two workers that insert one key at least one sees the other: it gives way, or turns the other's tag
+/// `busy`, which the other finds when its own compare-and-swap to `valid` fails. So one slot becomes valid,
+/// and both get its entry. An entry that moves is frozen where it was, valid where it goes, counted in
+/// moves_, and only then removed where it was; who has looked for it in vain meanwhile sees the count changed
+/// and looks again.
 template <class Line>
 class Table {
  public:
@@ -259,8 +261,8 @@ class Table {
   static void write(Place place, const FlowKey& key, PackedEntry packed, std::uint32_t now);
   static bool publish(Place place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now);
 
-  // Below results are small or written where they are wanted: a processor waits for what is copied in words
-  // that are longer than those it was just written in.
+  // Results of insertions are small or written where they are wanted: a processor waits for what is copied in
+  // words that are longer than those it was just written in.
   Insertion insert_anywhere(const Newcomer& newcomer, Patience& patience);
   static void survey(std::span<Line* const> lines, const Newcomer& newcomer, Survey& result);
   void find_site(const Newcomer& newcomer, const Candidates& lines, Patience& patience,

@@ -57,6 +57,7 @@ bool Table<Line>::others_elsewhere(Elsewhere there, Place mine, std::uint64_t po
   return false;
 }
 
+/// seq_cst, here and where it says so: announcing and looking, see Table.
 template <class Line>
 [[gnu::always_inline]] inline bool Table<Line>::alone(Place mine, std::uint64_t booked,
                                                       std::uint64_t ports_protocol,

@@ -102,8 +102,8 @@ template <class Line>
   const Tag tag(line.tag[way].load(std::memory_order_acquire));
   if (!tag.shows(key.ports_protocol) || !holds(line, way, key)) return {};
   const PackedEntry packed(line.entry[way].load(std::memory_order_acquire));
-  // relaxed: the acquiring loads above keep this one behind them
-  if (line.tag[way].load(std::memory_order_relaxed) != tag.word() || packed.state() == State::removed)
+  // acquire: who finds the slot given back, as its entry has moved, sees the move counted
+  if (line.tag[way].load(std::memory_order_acquire) != tag.word() || packed.state() == State::removed)
     return {};
   return {{&line, way}, packed};
 }

@@ -7,14 +7,14 @@
 
 namespace zonelb::dataplane {
 
-/// Where the plan sends a new connection, or why it goes nowhere.
+/// Where the plan sends a new connection, or why it goes nowhere; then nothing else is set.
 struct Placement {
   conntrack::Entry entry;
   policy::Choice choice;
   std::optional<packet::DropReason> refusal;
 };
 
-/// A backend for the new connection at position `i`.
+/// A backend for the new connection at position `i`, or a refusal.
 void place(const Context& context, const Batch& batch, std::uint16_t i, Placement& placement);
 
 /// Counts a new connection that goes to its placement's target.

@@ -223,7 +223,7 @@ class Tracker {
     for (const std::uint16_t i : fresh_.positions())
       table_.prefetch_insertion(batch_.hash[i], patience(context_, table_));
     if (targets_.size() > few_targets) prefetch_placements(context_, batch_, fresh_);
-    // All before the first insertion, as a processor looks no further ahead than to the next locked
+    // All of them before the first is inserted, as a processor looks no further ahead than to the next locked
     // operation.
     std::array<Placement, Batch::max_size> placements;
     for (const std::uint16_t i : fresh_.positions()) place(context_, batch_, i, placements[i]);
