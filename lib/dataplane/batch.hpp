@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include <rte_mbuf.h>
@@ -66,6 +67,15 @@ inline void set_length(rte_mbuf* frame, std::uint32_t length) {
   frame->pkt_len = length;
 }
 
+/// Where the plan sends a new connection, or why it goes nowhere; then nothing else is set.
+struct Placement {
+  conntrack::Entry entry;
+  const Target* target = nullptr;
+  /// To be counted up when it goes there.
+  Counter* choice = nullptr;
+  std::optional<packet::DropReason> refusal;
+};
+
 /// Packets of one receive burst and what each stage has found out about them.
 struct Batch {
   static constexpr std::uint16_t max_size = 64;
@@ -79,6 +89,8 @@ struct Batch {
   std::array<std::uint32_t, max_size> rule;
   std::array<std::uint64_t, max_size> hash;
   std::array<void*, max_size> home;
+  /// For new connections.
+  std::array<Placement, max_size> placement;
 
   /// Who is still on the way, by family.
   Selection flows4;

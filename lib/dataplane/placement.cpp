@@ -35,13 +35,9 @@ Counter& choice_counter(const Context& context, const Service& service, std::siz
   return context.block->choices[service.first_choice + index];
 }
 
-}  // namespace
-
-void place(const Context& context, const Batch& batch, std::uint16_t i, Placement& placement) {
+void place_one(const Context& context, const packet::Parsed& parsed, const Rule& rule, Placement& placement) {
   using packet::DropReason;
   const Snapshot& snapshot = *context.snapshot;
-  const packet::Parsed& parsed = batch.parsed[i];
-  const Rule& rule = snapshot.layout->rules[batch.rule[i]];
   const auto* service_plan = snapshot.plans[rule.service].get();
   const auto refuse = [&](DropReason reason) { placement.refusal = reason; };
   placement.refusal.reset();
@@ -50,19 +46,21 @@ void place(const Context& context, const Batch& batch, std::uint16_t i, Placemen
   if (client.other_region && !rule.allow_global_access) return refuse(DropReason::other_region);
   const auto& plan = service_plan->by_zone[client.zone];
   if (!plan.table) return refuse(DropReason::no_backend);
-  const TargetId target = pick(snapshot.layout->services[rule.service], *plan.table, parsed);
+  const Service& service = snapshot.layout->services[rule.service];
+  const TargetId id = pick(service, *plan.table, parsed);
+  const Target& target = snapshot.targets[id];
   const bool tcp = parsed.key.protocol() == packet::ip_protocol::tcp;
-  placement.entry = {target, snapshot.targets[target].epoch[tcp ? 1 : 0], client.zone,
-                     conntrack::first_state(parsed.tcp_flags)};
-  placement.choice = plan.choice;
+  placement.entry = {id, target.epoch[tcp ? 1 : 0], client.zone, conntrack::first_state(parsed.tcp_flags)};
+  placement.target = &target;
+  placement.choice = &choice_counter(context, service, target.member, client.zone, plan.choice);
 }
 
-void count_placed(const Context& context, const Rule& rule, const Placement& placement) {
-  const Snapshot& snapshot = *context.snapshot;
-  const auto& entry = placement.entry;
-  choice_counter(context, snapshot.layout->services[rule.service], snapshot.targets[entry.target].member,
-                 entry.client_zone, placement.choice)
-      .add(1);
+}  // namespace
+
+void place(const Context& context, Batch& batch, std::span<const std::uint16_t> positions) {
+  const Rule* const rules = context.snapshot->layout->rules.data();
+  for (const std::uint16_t i : positions)
+    place_one(context, batch.parsed[i], rules[batch.rule[i]], batch.placement[i]);
 }
 
 void prefetch_placements(const Context& context, const Batch& batch, const Selection& flows) {

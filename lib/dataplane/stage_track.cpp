@@ -68,6 +68,11 @@ bool keeps(const Context& context, const Flow& flow, typename Table::Slot& slot)
   return false;
 }
 
+void count_begun(const Context& context, const Placement& placement) {
+  context.block->begun[placement.entry.target].add(1);
+  placement.choice->add(1);
+}
+
 /// Puts the placement on record, unless another worker has been there first; its choice then counts.
 template <class Table>
 Entry record(Context& context, const Flow& flow, const Placement& placement, Table& table,
@@ -79,8 +84,7 @@ Entry record(Context& context, const Flow& flow, const Placement& placement, Tab
       if (Table::replace(slot, placement.entry)) {
         Table::touch(slot, context.now);
         count_ended(context, old);
-        context.block->begun[placement.entry.target].add(1);
-        count_placed(context, flow.rule, placement);
+        count_begun(context, placement);
         return placement.entry;
       }
     } else {
@@ -94,8 +98,7 @@ Entry record(Context& context, const Flow& flow, const Placement& placement, Tab
       if (insertion.outcome == Table::Outcome::full) break;
       if (insertion.outcome == Table::Outcome::inserted) {
         context.counters.entries_made.add(1);
-        context.block->begun[placement.entry.target].add(1);
-        count_placed(context, flow.rule, placement);
+        count_begun(context, placement);
         return placement.entry;
       }
       slot = insertion.slot;
@@ -105,7 +108,7 @@ Entry record(Context& context, const Flow& flow, const Placement& placement, Tab
   // Without an entry each packet comes here; what opens a connection is counted once.
   if (flow.opens() || !flow.tcp()) {
     context.counters.untracked.add(1);
-    count_placed(context, flow.rule, placement);
+    placement.choice->add(1);
   }
   return placement.entry;
 }
@@ -200,9 +203,8 @@ class Tracker {
 
   void track_found(std::uint16_t i, const Flow& flow, Slot slot) {
     if (keeps<Table>(context_, flow, slot)) return send_to(i, slot.entry());
-    Placement placement;
-    place(context_, batch_, i, placement);
-    begin_connection(i, flow, slot, placement);
+    place(context_, batch_, {&i, 1});
+    begin_connection(i, flow, slot);
   }
 
   /// Flows that may be elsewhere in the table than at home; the new ones among them join the fresh ones.
@@ -225,14 +227,14 @@ class Tracker {
     if (targets_.size() > few_targets) prefetch_placements(context_, batch_, fresh_);
     // All of them before the first is inserted, as a processor looks no further ahead than to the next locked
     // operation.
-    std::array<Placement, Batch::max_size> placements;
-    for (const std::uint16_t i : fresh_.positions()) place(context_, batch_, i, placements[i]);
+    place(context_, batch_, fresh_.positions());
     for (const std::uint16_t i : fresh_.positions())
-      begin_connection(i, flow_at(context_, batch_, i), Slot{}, placements[i]);
+      begin_connection(i, flow_at(context_, batch_, i), Slot{});
   }
 
   /// Sends a new connection where the plan says, or drops it. `slot`: of an entry that it replaces.
-  void begin_connection(std::uint16_t i, const Flow& flow, const Slot& slot, const Placement& placement) {
+  void begin_connection(std::uint16_t i, const Flow& flow, const Slot& slot) {
+    const Placement& placement = batch_.placement[i];
     if (placement.refusal) [[unlikely]]
       return refuse(i, flow, *placement.refusal);
     send_to(i, record(context_, flow, placement, table_, slot));
