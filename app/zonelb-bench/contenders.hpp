@@ -53,7 +53,7 @@ class OurTable {
     for (unsigned n = 0; n < others; ++n) {
       const auto i = burst.others[n];
       if (table_.find_rest(burst.keys[i], burst.hashes[i])) continue;
-      table_.prefetch_insertion(burst.hashes[i]);
+      if (Table::is_full(burst.homes[i])) table_.prefetch_far(burst.homes[i], burst.hashes[i]);
       burst.others[fresh++] = i;
     }
     for (unsigned n = 0; n < fresh; ++n) {
@@ -97,11 +97,11 @@ class OurTable {
       if (i + ahead < count) Table::prefetch_home(burst.homes[i + ahead]);
       if (const auto slot = Table::find_home(burst.keys[i], burst.homes[i])) {
         found += note(slot);
-      } else if (!table_.ends_at_home(burst.hashes[i])) {
+      } else if (!Table::ends_at_home(burst.homes[i], burst.hashes[i])) {
         table_.prefetch_rest(burst.hashes[i]);
         burst.others[others++] = static_cast<std::uint16_t>(i);
       } else if (inserting) {
-        table_.prefetch_near(burst.hashes[i]);
+        if (Table::is_full(burst.homes[i])) Table::prefetch_near(burst.homes[i]);
         burst.others[others++] = static_cast<std::uint16_t>(i);
       }
     }

@@ -46,11 +46,12 @@ std::uint64_t Table<Line>::booking(Place place, const Line* home, std::uint64_t 
 }
 
 template <class Line>
-void Table<Line>::book(Place place, std::uint64_t hash) const {
+std::uint64_t Table<Line>::book(Place place, std::uint64_t hash) const {
   Line* const first = home(hash);
   const auto booked = booking(place, first, hash);
   // seq_cst: see alone()
   if (booked != 0) first->elsewhere.fetch_add(booked, std::memory_order_seq_cst);
+  return booked;
 }
 
 template <class Line>
@@ -61,32 +62,33 @@ void Table<Line>::unbook(Place place, std::uint64_t hash) const {
   if (booked != 0) first->elsewhere.fetch_sub(booked, std::memory_order_release);
 }
 
-/// Adds to `result`, until it has the key's own entry.
+/// Adds to `site`, until it has a free place or the key's own entry.
 template <class Line>
-void Table<Line>::survey(std::span<Line* const> lines, const Newcomer& newcomer, Survey& result) {
+void Table<Line>::survey(Line* bucket, const Newcomer& newcomer, Site& site) {
   const auto& [key, hash, entry, now] = newcomer;
-  std::uint32_t longest_idle = 0;
-  for (Line* line : lines) {
+  for (unsigned i = 0; i < lines_per_bucket; ++i) {
+    Line& line = *sibling(bucket, i);
     for (unsigned way = 0; way < Line::slots; ++way) {
       // acquire: for the caller's look at moves_. Else relaxed: what is found is looked at again by whoever
       // makes use of it.
-      const Tag tag(line->tag[way].load(std::memory_order_acquire));
+      const Tag tag(line.tag[way].load(std::memory_order_acquire));
       if (tag.status() != Status::valid) [[unlikely]] {
-        result.in_motion = true;
+        if (tag.status() == Status::empty) return void(site.free = {&line, way});
+        site.in_motion = true;
         continue;
       }
       if (tag.shows(key.ports_protocol)) [[unlikely]]
-        if ((result.present = look(*line, way, key))) return;
-      const PackedEntry packed(line->entry[way].load(std::memory_order_relaxed));
+        if ((site.present = look(line, way, key))) return;
+      const PackedEntry packed(line.entry[way].load(std::memory_order_relaxed));
       if (!packed.evictable()) {
-        result.in_motion |= packed.state() == State::removed;
+        site.in_motion |= packed.state() == State::removed;
         continue;
       }
-      const auto seen = line->seen[way].load(std::memory_order_relaxed);
+      const auto seen = line.seen[way].load(std::memory_order_relaxed);
       const std::uint32_t idle = now > seen ? now - seen : 0;
-      if (result.oldest_unconfirmed && idle <= longest_idle) continue;
-      result.oldest_unconfirmed = {line, way};
-      longest_idle = idle;
+      if (site.oldest_unconfirmed && idle <= site.idle) continue;
+      site.oldest_unconfirmed = {&line, way};
+      site.idle = idle;
     }
   }
 }
@@ -138,51 +140,51 @@ auto Table<Line>::meet_in(Line& line, Place mine, const FlowKey& key, bool patie
 }
 
 template <class Line>
-auto Table<Line>::meet(const Candidates& lines, Place mine, const FlowKey& key, bool patient) const
-    -> Meeting {
+auto Table<Line>::meet(Place mine, const FlowKey& key, std::uint64_t hash, bool patient) const -> Meeting {
+  Line* const near = home(hash);
   for (;;) {
     // The orders are those of alone().
     const auto moves = moves_.load(std::memory_order_acquire);
-    for (Line* line : lines)
-      if (const Meeting meeting = meet_in(*line, mine, key, patient); meeting.lost) return meeting;
+    for (unsigned i = 0; i < 2 * lines_per_bucket; ++i)
+      if (const Meeting meeting = meet_in(*candidate(hash, near, i), mine, key, patient); meeting.lost)
+        return meeting;
     if (moves == moves_.load(std::memory_order_relaxed)) return {};
   }
 }
 
 /// A free place for a newcomer, made if need be, or what else there is.
 template <class Line>
-void Table<Line>::find_site(const Newcomer& newcomer, const Candidates& lines, Patience& patience,
-                            bool& searched_in_vain, Site& site) {
-  const std::span<Line* const> all(lines);
-  if ((site.free = free_in_bucket(lines[0]))) return;
-  // In a table that is known to be full nobody looks far as long as there is something to evict near.
-  const bool search = patience.worth_it(newcomer.now);
-  if (!search) {
-    survey(all.first(lines_per_bucket), newcomer, site.around);
-    if (site.around.present || site.around.oldest_unconfirmed) return;
+void Table<Line>::find_site(const Newcomer& newcomer, Patience& patience, bool& searched_in_vain,
+                            Site& site) {
+  Line* const near = home(newcomer.hash);
+  Line* const other = far(newcomer.hash, near);
+  if (!patience.worth_it(newcomer.now)) {
+    // In a table that is known to be full nobody looks far as long as there is something to evict near.
+    survey(near, newcomer, site);
+    if (!site.free && !site.present && !site.oldest_unconfirmed) survey(other, newcomer, site);
+    return;
   }
-  if ((site.free = free_in_bucket(lines[lines_per_bucket]))) return;
-  if (search) {
-    const Room room = make_room(lines, site.free);
-    if (room == Room::made) patience.succeeded();
-    if (room == Room::none) patience.failed();
-    if (site.free) return;
-    // Slots in other workers' hands hide the ways behind them for a moment, so that one search may be in
-    // vain.
-    site.again = room == Room::raced || !std::exchange(searched_in_vain, true);
-  }
-  survey(all.subspan(search ? 0 : lines_per_bucket), newcomer, site.around);
+  if ((site.free = free_in_bucket(near)) || (site.free = free_in_bucket(other))) return;
+  const Room room = make_room(near, other, site.free);
+  if (room == Room::made) patience.succeeded();
+  if (room == Room::none) patience.failed();
+  if (site.free) return;
+  // Slots in other workers' hands hide the ways behind them for a moment, so that one search may be in
+  // vain.
+  site.again = room == Room::raced || !std::exchange(searched_in_vain, true);
+  survey(near, newcomer, site);
+  if (!site.free && !site.present) survey(other, newcomer, site);
 }
 
 /// Publishes a newcomer in a place that it has taken, or gives the place back because another worker has the
 /// key. `full`: that one's entry is not to be seen yet.
 template <class Line>
-void Table<Line>::enter(Place place, Tag tag, const Newcomer& newcomer, const Candidates& lines, bool patient,
+void Table<Line>::enter(Place place, Tag tag, const Newcomer& newcomer, bool patient,
                         Insertion& result) const {
   const auto& [key, hash, entry, now] = newcomer;
-  const auto booked = booking(place, lines[0], hash);
+  const auto booked = book(place, hash);
   Meeting meeting;
-  if (!alone(place, booked, key.ports_protocol, hash)) meeting = meet(lines, place, key, patient);
+  if (!alone(place, home(hash), booked, key.ports_protocol, hash)) meeting = meet(place, key, hash, patient);
   const PackedEntry packed(entry, tag.version());
   if (!meeting.lost && publish(place, tag, key, packed, now)) {
     result.outcome = Outcome::inserted;
@@ -197,34 +199,34 @@ void Table<Line>::enter(Place place, Tag tag, const Newcomer& newcomer, const Ca
 }
 
 template <class Line>
-auto Table<Line>::insert_anywhere(const Newcomer& newcomer, Patience& patience) -> Insertion {
-  const auto lines = candidates(newcomer.hash);
+auto Table<Line>::insert_anywhere(const FlowKey& key, std::uint64_t hash, const Entry& entry,
+                                  std::uint32_t now, Patience& patience) -> Insertion {
+  const Newcomer newcomer{key, hash, entry, now};
   Insertion result;
   bool searched_in_vain = false;
   for (unsigned attempt = 0; attempt < max_attempts && result.outcome == Outcome::full; ++attempt) {
     // The orders are those of alone().
     const auto moves = moves_.load(std::memory_order_acquire);
     Site site;
-    find_site(newcomer, lines, patience, searched_in_vain, site);
-    if (site.around.present) {
+    find_site(newcomer, patience, searched_in_vain, site);
+    if (site.present) {
       result.outcome = Outcome::existed;
-      result.slot = site.around.present;
+      result.slot = site.present;
       break;
     }
     if (site.again) continue;
     // One connection evicts one other at most.
-    const Place place = site.free ? site.free : result.evicted ? Place{} : site.around.oldest_unconfirmed;
+    const Place place = site.free ? site.free : result.evicted ? Place{} : site.oldest_unconfirmed;
     if (!place) {
-      if (site.around.in_motion || moves != moves_.load(std::memory_order_relaxed)) continue;
+      if (site.in_motion || moves != moves_.load(std::memory_order_relaxed)) continue;
       break;
     }
     PackedEntry gone;
-    const Tag tag = site.free ? claim(place, Status::tentative, newcomer.key.ports_protocol)
-                              : evict(place, newcomer, gone);
+    const Tag tag =
+        site.free ? claim(place, Status::tentative, key.ports_protocol) : evict(place, newcomer, gone);
     if (!tag) continue;
     if (!site.free) result.evicted.emplace(gone.entry());
-    book(place, newcomer.hash);
-    enter(place, tag, newcomer, lines, attempt < patient_attempts, result);
+    enter(place, tag, newcomer, attempt < patient_attempts, result);
   }
   return result;
 }

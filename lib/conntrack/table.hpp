@@ -119,20 +119,28 @@ class Table {
   /// Of the entry that its home most probably has for a key; any number when it has none. To send for memory.
   [[nodiscard]] std::uint32_t probable_target(const FlowKey& key, std::uint64_t hash) const;
   /// Is a key that is not at home nowhere?
-  [[nodiscard]] bool ends_at_home(std::uint64_t hash) const {
+  [[nodiscard]] static bool ends_at_home(Home home, std::uint64_t hash) {
     // relaxed: only a hint; insert() looks again
-    return !elsewhere(*home(hash), hash, std::memory_order_relaxed).any();
+    return !elsewhere(*home, hash, std::memory_order_relaxed).any();
   }
   /// Sends for what find_rest() looks at.
   void prefetch_rest(std::uint64_t hash) const;
-  // In front of insert(), for keys that are nowhere, in two steps again: sends for the rest of its bucket,
-  // and then for its other bucket, if the key needs them. `patience`: insert()'s.
-  void prefetch_near(std::uint64_t hash) const;
-  void prefetch_insertion(std::uint64_t hash, const Patience& patience = Patience()) const;
+  /// Has a home no place for one more key? (A hint.)
+  [[nodiscard]] static bool is_full(Home home) { return free_ways(*home) == 0; }
+  // In front of insert(), for keys that are nowhere and whose home is full, in two steps again: sends for the
+  // rest of its bucket, and then for its other bucket, if the key needs it. `patience`: insert()'s.
+  static void prefetch_near(Home home);
+  void prefetch_far(Home home, std::uint64_t hash, const Patience& patience = Patience()) const;
   /// Makes an entry unless the key has one; meant for keys that have just been looked for in vain. When no
   /// room can be made, the oldest unconfirmed entry near by goes.
   Insertion insert(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,
                    Patience& patience);
+  // The same in two steps, of which most keys need one. At home, without asking anybody else: an empty Slot
+  // if the home is full or the key may be in the table already.
+  [[nodiscard]] Slot insert_at_home(const FlowKey& key, std::uint64_t hash, Home home, const Entry& entry,
+                                    std::uint32_t now) const;
+  Insertion insert_anywhere(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,
+                            Patience& patience);
 
   /// Changes the entry in `slot` from what was read to `entry`. False: somebody else changed or moves it;
   /// `slot` then holds what stands there now (State::removed: nothing, insert again).
@@ -166,24 +174,22 @@ class Table {
   using Elsewhere = typename Line::Elsewhere;
 
   using Place = conntrack::Place<Line>;
-  /// The lines where a key may lie, in the order in which they are tried: its home, the rest of that bucket
-  /// (near), and its other bucket (far).
-  using Candidates = std::array<Line*, 2 * lines_per_bucket>;
 
-  /// The first line of a key's other bucket to be tried; `home` is its home.
+  // A bucket, as a key sees it, goes by its line that is tried first: in one of the two that is its home.
+  /// The other bucket of a key; `home` is its home.
   [[nodiscard]] Line* far(std::uint64_t hash, const Line* home) const;
-  [[nodiscard]] Candidates candidates(std::uint64_t hash) const;
   /// The position of a line in its bucket. (Buckets lie at multiples of their size, as the table begins with
   /// a page.)
   [[nodiscard]] static unsigned position(const Line* line) {
     return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(line) / sizeof(Line)) % lines_per_bucket;
   }
-  /// The line with number `i` in a bucket, counted from the one that is tried first.
+  /// The line with number `i` in a bucket.
   [[nodiscard]] static Line* sibling(Line* first, unsigned i) {
     const auto at = position(first);
     return first + (static_cast<int>(at ^ i) - static_cast<int>(at));
   }
-  /// A key's candidate with number `i`; `home` is the first.
+  /// Of all lines where a key may lie the one with number `i`: first its home, then the rest of that bucket
+  /// (near), then its other bucket (far).
   [[nodiscard]] Line* candidate(std::uint64_t hash, Line* home, unsigned i) const {
     return i < lines_per_bucket ? sibling(home, i) : sibling(far(hash, home), i - lines_per_bucket);
   }
@@ -192,10 +198,10 @@ class Table {
     return (reinterpret_cast<std::uintptr_t>(a) ^ reinterpret_cast<std::uintptr_t>(b)) < bucket_size;
   }
 
-  /// Books a place of a key in its home's `elsewhere`: after its slot is claimed, before the key can be seen
-  /// there. Unbooks it: after the key is gone, before the slot can be claimed again. So a slot has one
-  /// booking at most, as a mark of an Elsewhere asks.
-  void book(Place place, std::uint64_t hash) const;
+  /// Books a place of a key in its home's `elsewhere`, to which it adds what is returned: after its slot is
+  /// claimed, before the key can be seen there. Unbooks it: after the key is gone, before the slot can be
+  /// claimed again. So a slot has one booking at most, as a mark of an Elsewhere asks.
+  std::uint64_t book(Place place, std::uint64_t hash) const;
   void unbook(Place place, std::uint64_t hash) const;
   [[nodiscard]] std::uint64_t booking(Place place, const Line* home, std::uint64_t hash) const;
   static Elsewhere elsewhere(const Line& home, std::uint64_t hash, std::memory_order order) {
@@ -209,21 +215,18 @@ class Table {
     const Entry& entry;
     std::uint32_t now;
   };
-  /// What stands in full lines.
-  struct Survey {
+  /// What a newcomer finds in its buckets.
+  struct Site {
+    Place free;
     /// The key's own entry; then nothing else matters.
     Slot present;
     Place oldest_unconfirmed;
+    /// Of that.
+    std::uint32_t idle = 0;
     /// Is a slot about to become valid or empty? Then "full" may be over in a moment.
     bool in_motion = false;
-  };
-  /// Where a newcomer could go.
-  struct Site {
-    Place free;
     /// Another worker was in the way: worth another look.
     bool again = false;
-    /// When there is no free place.
-    Survey around;
   };
   /// Of a newcomer with another slot of its key.
   struct Meeting {
@@ -247,14 +250,15 @@ class Table {
   /// A bit for each empty slot.
   static unsigned free_ways(const Line& line);
   static Place free_place(Line* line);
-  static Place free_in_bucket(Line* first);
+  static Place free_in_bucket(Line* bucket);
+  static bool has_evictable(Line* bucket);
 
   static Tag claim(Place place, Status status, std::uint64_t ports_protocol);
   static void give_back(Place place, Tag tag);
   /// Is there another slot in a line that might be of the key that was announced in `mine`?
   static bool others_like(const Line& line, Place mine, std::uint64_t ports_protocol);
   /// Is there no other slot at all that might be the key's? `booked`: what `mine` adds to its home's word.
-  [[nodiscard]] bool alone(Place mine, std::uint64_t booked, std::uint64_t ports_protocol,
+  [[nodiscard]] bool alone(Place mine, const Line* home, std::uint64_t booked, std::uint64_t ports_protocol,
                            std::uint64_t hash) const;
   [[nodiscard]] bool others_elsewhere(Elsewhere there, Place mine, std::uint64_t ports_protocol,
                                       std::uint64_t hash) const;
@@ -263,15 +267,12 @@ class Table {
 
   // Results of insertions are small or written where they are wanted: a processor waits for what is copied in
   // words that are longer than those it was just written in.
-  Insertion insert_anywhere(const Newcomer& newcomer, Patience& patience);
-  static void survey(std::span<Line* const> lines, const Newcomer& newcomer, Survey& result);
-  void find_site(const Newcomer& newcomer, const Candidates& lines, Patience& patience,
-                 bool& searched_in_vain, Site& site);
-  void enter(Place place, Tag tag, const Newcomer& newcomer, const Candidates& lines, bool patient,
-             Insertion& result) const;
+  static void survey(Line* bucket, const Newcomer& newcomer, Site& site);
+  void find_site(const Newcomer& newcomer, Patience& patience, bool& searched_in_vain, Site& site);
+  void enter(Place place, Tag tag, const Newcomer& newcomer, bool patient, Insertion& result) const;
   static bool remove(Line& line, unsigned way, PackedEntry packed);
   Tag evict(Place place, const Newcomer& newcomer, PackedEntry& gone) const;
-  Meeting meet(const Candidates& lines, Place mine, const FlowKey& key, bool patient) const;
+  Meeting meet(Place mine, const FlowKey& key, std::uint64_t hash, bool patient) const;
   static Meeting meet_in(Line& line, Place mine, const FlowKey& key, bool patient);
 
   enum class Room : std::uint8_t { made, raced, none };
@@ -284,7 +285,7 @@ class Table {
     std::uint64_t tag;
     unsigned way;
   };
-  Room make_room(const Candidates& lines, Place& room);
+  Room make_room(Line* near, Line* far, Place& room);
   bool other_bucket(Line* line, unsigned way, Move& move) const;
   bool make(const Move& move, Place to);
 

@@ -10,7 +10,7 @@ constexpr unsigned most_moves_looked_at = 64;
 /// search for the shortest chain of moves, done from its end so that no entry is ever out of the table.
 /// `raced`: another worker has changed what was found, so it pays to look again.
 template <class Line>
-auto Table<Line>::make_room(const Candidates& lines, Place& room) -> Room {
+auto Table<Line>::make_room(Line* near, Line* far, Place& room) -> Room {
   struct Step {
     Move move;
     /// The step that would fill the place it leaves; none in the first two buckets.
@@ -35,7 +35,7 @@ auto Table<Line>::make_room(const Candidates& lines, Place& room) -> Room {
       if ((to = free_in_bucket(steps[at].move.to))) return true;
     return false;
   };
-  bool found = look_at(lines[0], none) || look_at(lines[lines_per_bucket], none);
+  bool found = look_at(near, none) || look_at(far, none);
   for (unsigned i = 0; !found && i < count; ++i) found = look_at(steps[i].move.to, i);
   if (!found) return Room::none;
   for (; at != none; at = steps[at].next) {
@@ -100,7 +100,7 @@ bool Table<Line>::make(const Move& move, Place to) {
   return true;
 }
 
-template auto Table<Line4>::make_room(const Candidates&, Place&) -> Room;
-template auto Table<Line6>::make_room(const Candidates&, Place&) -> Room;
+template auto Table<Line4>::make_room(Line4*, Line4*, Place&) -> Room;
+template auto Table<Line6>::make_room(Line6*, Line6*, Place&) -> Room;
 
 }  // namespace zonelb::conntrack

@@ -18,9 +18,9 @@ auto Table<Line>::free_place(Line* line) -> Place {
 }
 
 template <class Line>
-auto Table<Line>::free_in_bucket(Line* first) -> Place {
+auto Table<Line>::free_in_bucket(Line* bucket) -> Place {
   for (unsigned i = 0; i < lines_per_bucket; ++i)
-    if (const Place place = free_place(sibling(first, i))) return place;
+    if (const Place place = free_place(sibling(bucket, i))) return place;
   return {};
 }
 
@@ -59,14 +59,13 @@ bool Table<Line>::others_elsewhere(Elsewhere there, Place mine, std::uint64_t po
 
 /// seq_cst, here and where it says so: announcing and looking, see Table.
 template <class Line>
-[[gnu::always_inline]] inline bool Table<Line>::alone(Place mine, std::uint64_t booked,
+[[gnu::always_inline]] inline bool Table<Line>::alone(Place mine, const Line* home, std::uint64_t booked,
                                                       std::uint64_t ports_protocol,
                                                       std::uint64_t hash) const {
-  Line* const first = home(hash);
   // acquire: a move that is counted already is seen below in its new place, booking and all
   const auto moves = moves_.load(std::memory_order_acquire);
-  if (others_like(*first, mine, ports_protocol)) return false;
-  const auto others = first->elsewhere.load(std::memory_order_seq_cst) - booked;
+  if (others_like(*home, mine, ports_protocol)) return false;
+  const auto others = home->elsewhere.load(std::memory_order_seq_cst) - booked;
   if (others != 0 && others_elsewhere({others, hash}, mine, ports_protocol, hash)) return false;
   // relaxed: the loads before it acquire. Who missed an entry because it has left its old place sees it
   // counted.
@@ -92,18 +91,27 @@ bool Table<Line>::publish(Place place, Tag tag, const FlowKey& key, PackedEntry 
 }
 
 template <class Line>
+[[gnu::always_inline]] inline auto Table<Line>::insert_at_home(const FlowKey& key, std::uint64_t hash,
+                                                               Home home, const Entry& entry,
+                                                               std::uint32_t now) const -> Slot {
+  const Place place = free_place(home);
+  if (!place) return {};
+  const Tag tag = claim(place, Status::tentative, key.ports_protocol);
+  if (!tag) [[unlikely]]
+    return {};
+  const PackedEntry packed(entry, tag.version());
+  if (alone(place, home, 0, key.ports_protocol, hash) && publish(place, tag, key, packed, now)) [[likely]]
+    return {place, packed};
+  give_back(place, tag);
+  return {};
+}
+
+template <class Line>
 auto Table<Line>::insert(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,
                          Patience& patience) -> Insertion {
-  Line* const first = home(hash);
-  if (const Place place = free_place(first)) {
-    if (const Tag tag = claim(place, Status::tentative, key.ports_protocol)) {
-      const PackedEntry packed(entry, tag.version());
-      if (alone(place, 0, key.ports_protocol, hash) && publish(place, tag, key, packed, now))
-        return {Outcome::inserted, {place, packed}, std::nullopt};
-      give_back(place, tag);
-    }
-  }
-  return insert_anywhere({key, hash, entry, now}, patience);
+  if (const Slot slot = insert_at_home(key, hash, home(hash), entry, now))
+    return {Outcome::inserted, slot, std::nullopt};
+  return insert_anywhere(key, hash, entry, now, patience);
 }
 
 }  // namespace zonelb::conntrack

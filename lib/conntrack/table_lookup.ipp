@@ -34,18 +34,6 @@ Line* Table<Line>::far(std::uint64_t hash, const Line* home) const {
 }
 
 template <class Line>
-auto Table<Line>::candidates(std::uint64_t hash) const -> Candidates {
-  Line* const first = home(hash);
-  Line* const second = far(hash, first);
-  Candidates lines;
-  for (unsigned i = 0; i < lines_per_bucket; ++i) {
-    lines[i] = sibling(first, i);
-    lines[lines_per_bucket + i] = sibling(second, i);
-  }
-  return lines;
-}
-
-template <class Line>
 void Table<Line>::prefetch_rest(std::uint64_t hash) const {
   Line* const first = home(hash);
   // relaxed: only a hint
@@ -54,10 +42,8 @@ void Table<Line>::prefetch_rest(std::uint64_t hash) const {
 }
 
 template <class Line>
-void Table<Line>::prefetch_near(std::uint64_t hash) const {
-  Line* const first = home(hash);
-  if (free_ways(*first) != 0) return;
-  for (unsigned i = 1; i < lines_per_bucket; ++i) prefetch_line(sibling(first, i));
+void Table<Line>::prefetch_near(Home home) {
+  for (unsigned i = 1; i < lines_per_bucket; ++i) prefetch_line(sibling(home, i));
 }
 
 template <class Line>
@@ -66,18 +52,20 @@ void Table<Line>::prefetch_bucket(Line* first) {
 }
 
 template <class Line>
-void Table<Line>::prefetch_insertion(std::uint64_t hash, const Patience& patience) const {
-  Line* const first = home(hash);
-  bool evictable = false;
-  // In this order: the rest of the bucket is here only when the home is full.
-  for (unsigned i = 0; i < lines_per_bucket; ++i) {
-    const Line& line = *sibling(first, i);
-    if (free_ways(line) != 0) return;
-    // relaxed: only a hint
-    for (const auto& entry : line.entry)
-      evictable |= PackedEntry(entry.load(std::memory_order_relaxed)).evictable();
-  }
-  if (!patience.exhausted() || !evictable) prefetch_bucket(far(hash, first));
+void Table<Line>::prefetch_far(Home home, std::uint64_t hash, const Patience& patience) const {
+  if (patience.exhausted() ? has_evictable(home) : static_cast<bool>(free_in_bucket(home))) return;
+  prefetch_bucket(far(hash, home));
+}
+
+/// Would a newcomer evict something in a bucket? (A hint.)
+template <class Line>
+bool Table<Line>::has_evictable(Line* bucket) {
+  bool found = false;
+  for (unsigned i = 0; i < lines_per_bucket; ++i)
+    // relaxed: a hint
+    for (const auto& entry : sibling(bucket, i)->entry)
+      found |= PackedEntry(entry.load(std::memory_order_relaxed)).evictable();
+  return found;
 }
 
 /// 0: the slot's addresses are the key's.

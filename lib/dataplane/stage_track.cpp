@@ -75,8 +75,8 @@ void count_begun(const Context& context, const Placement& placement) {
 
 /// Puts the placement on record, unless another worker has been there first; its choice then counts.
 template <class Table>
-Entry record(Context& context, const Flow& flow, const Placement& placement, Table& table,
-             typename Table::Slot slot) {
+[[gnu::noinline]] Entry record(Context& context, const Flow& flow, const Placement& placement, Table& table,
+                               typename Table::Slot slot) {
   for (unsigned round = 0; round < max_rounds; ++round) {
     if (slot && slot.entry().state != State::removed) {
       const Entry old = slot.entry();
@@ -88,8 +88,8 @@ Entry record(Context& context, const Flow& flow, const Placement& placement, Tab
         return placement.entry;
       }
     } else {
-      const auto insertion =
-          table.insert(flow.parsed.key, flow.hash, placement.entry, context.now, patience(context, table));
+      const auto insertion = table.insert_anywhere(flow.parsed.key, flow.hash, placement.entry, context.now,
+                                                   patience(context, table));
       if (insertion.evicted) {
         count_ended(context, *insertion.evicted);
         context.counters.evictions.add(1);
@@ -174,7 +174,7 @@ class Tracker {
     return same ? &target : nullptr;
   }
 
-  void send_to(std::uint16_t i, const Entry& entry) {
+  [[gnu::noinline]] void send_to(std::uint16_t i, const Entry& entry) {
     // A newer snapshot than ours may know more zones.
     const auto zone = entry.client_zone < zone_count_ ? entry.client_zone : policy::no_zone;
     const Flow flow = flow_at(context_, batch_, i);
@@ -184,13 +184,12 @@ class Tracker {
   /// A flow that is not at home.
   [[gnu::noinline]] void track_missing(std::uint16_t i) {
     const std::uint64_t hash = batch_.hash[i];
-    if (table_.ends_at_home(hash)) {
-      table_.prefetch_near(hash);
-      fresh_.add(i);
-    } else {
+    if (!Table::ends_at_home(home_of(i), hash)) {
       table_.prefetch_rest(hash);
-      others_.add(i);
+      return others_.add(i);
     }
+    if (Table::is_full(home_of(i))) Table::prefetch_near(home_of(i));
+    fresh_.add(i);
   }
 
   /// A flow whose connection changes.
@@ -204,7 +203,9 @@ class Tracker {
   void track_found(std::uint16_t i, const Flow& flow, Slot slot) {
     if (keeps<Table>(context_, flow, slot)) return send_to(i, slot.entry());
     place(context_, batch_, {&i, 1});
-    begin_connection(i, flow, slot);
+    const Placement& placement = batch_.placement[i];
+    if (placement.refusal) return refuse(i, flow, *placement.refusal);
+    send_to(i, record(context_, flow, placement, table_, slot));
   }
 
   /// Flows that may be elsewhere in the table than at home; the new ones among them join the fresh ones.
@@ -221,23 +222,28 @@ class Tracker {
     fresh_.merge(missing);
   }
 
-  void begin_connections() {
+  [[gnu::noinline]] void begin_connections() {
     for (const std::uint16_t i : fresh_.positions())
-      table_.prefetch_insertion(batch_.hash[i], patience(context_, table_));
+      if (Table::is_full(home_of(i)))
+        table_.prefetch_far(home_of(i), batch_.hash[i], patience(context_, table_));
     if (targets_.size() > few_targets) prefetch_placements(context_, batch_, fresh_);
     // All of them before the first is inserted, as a processor looks no further ahead than to the next locked
     // operation.
     place(context_, batch_, fresh_.positions());
     for (const std::uint16_t i : fresh_.positions())
-      begin_connection(i, flow_at(context_, batch_, i), Slot{});
+      begin_connection(i, flow_at(context_, batch_, i), batch_.placement[i]);
   }
 
-  /// Sends a new connection where the plan says, or drops it. `slot`: of an entry that it replaces.
-  void begin_connection(std::uint16_t i, const Flow& flow, const Slot& slot) {
-    const Placement& placement = batch_.placement[i];
+  /// Sends a new connection where the plan says, or drops it.
+  void begin_connection(std::uint16_t i, const Flow& flow, const Placement& placement) {
     if (placement.refusal) [[unlikely]]
       return refuse(i, flow, *placement.refusal);
-    send_to(i, record(context_, flow, placement, table_, slot));
+    const Entry& entry = placement.entry;
+    if (!table_.insert_at_home(flow.parsed.key, flow.hash, home_of(i), entry, context_.now)) [[unlikely]]
+      return send_to(i, record(context_, flow, placement, table_, Slot{}));
+    context_.counters.entries_made.add(1);
+    count_begun(context_, placement);
+    forwarder_.send(i, flow.parsed, flow.rule, *placement.target, entry.client_zone);
   }
 
   /// The policy has nobody for a new connection; only now it matters whether another worker has just made or

@@ -37,6 +37,12 @@ std::uint64_t count(const T& table) {
 }
 
 template <class T>
+bool ends_at_home(const T& table, std::uint64_t number) {
+  const auto hash = table.hash(key(number));
+  return T::ends_at_home(table.home(hash), hash);
+}
+
+template <class T>
 void fill(T& table, const Entry& entry, std::uint64_t attempts) {
   for (std::uint64_t i = 0; i < attempts; ++i) table.insert(key(i), table.hash(key(i)), entry, 1, patience);
 }
@@ -217,7 +223,7 @@ TEMPLATE_TEST_CASE("after all entries have gone, a look-up ends at a key's home"
   fill(table, confirmed, 4000);
   const auto elsewhere = [&] {
     std::uint64_t homes = 0;
-    for (std::uint64_t i = 0; i < 4000; ++i) homes += table.ends_at_home(table.hash(key(i))) ? 0 : 1;
+    for (std::uint64_t i = 0; i < 4000; ++i) homes += ends_at_home(table, i) ? 0 : 1;
     return homes;
   };
   CHECK(elsewhere() > 0);
@@ -236,11 +242,33 @@ TEMPLATE_TEST_CASE("a key is at home, or its home says that it may be elsewhere"
   for (std::uint64_t i = 0; i < 7000; ++i) {
     const auto hash = table.hash(key(i));
     const auto here = table.find_home(key(i), table.home(hash));
-    const bool elsewhere = !table.ends_at_home(hash) && table.find_rest(key(i), hash);
+    const bool elsewhere = !ends_at_home(table, i) && table.find_rest(key(i), hash);
     REQUIRE((here || elsewhere));
     at_home += here ? 1 : 0;
   }
   CHECK(at_home > 4000);
+}
+
+TEMPLATE_TEST_CASE("a home takes keys that are new until it is full", "", Table4, Table6) {
+  TestType table(1000, 1);
+  const auto hash = table.hash(key(1));
+  auto* const home = table.home(hash);
+  std::uint64_t next = 1;
+  while (!TestType::is_full(home)) {
+    while (table.home(table.hash(key(next))) != home) ++next;
+    const auto hash_of_it = table.hash(key(next));
+    REQUIRE(table.insert_at_home(key(next), hash_of_it, home, confirmed, 1));
+    CHECK(TestType::find_home(key(next), home));
+    CHECK_FALSE(table.insert_at_home(key(next), hash_of_it, home, confirmed, 1));
+    ++next;
+  }
+  const auto entries = count(table);
+  CHECK(entries == table.capacity() / table.line_count());
+  while (table.home(table.hash(key(next))) != home) ++next;
+  CHECK_FALSE(table.insert_at_home(key(next), table.hash(key(next)), home, confirmed, 1));
+  CHECK(count(table) == entries);
+  CHECK(table.insert(key(next), table.hash(key(next)), confirmed, 1, patience).outcome ==
+        TestType::Outcome::inserted);
 }
 
 TEMPLATE_TEST_CASE("a look-up in vain mostly ends at home, in a table that is nearly full too", "", Table4,
@@ -248,7 +276,7 @@ TEMPLATE_TEST_CASE("a look-up in vain mostly ends at home, in a table that is ne
   TestType table(10'000, 1);
   fill(table, confirmed, 9000);
   std::uint64_t ended = 0;
-  for (std::uint64_t i = 20'000; i < 30'000; ++i) ended += table.ends_at_home(table.hash(key(i))) ? 1 : 0;
+  for (std::uint64_t i = 20'000; i < 30'000; ++i) ended += ends_at_home(table, i) ? 1 : 0;
   CHECK(ended > 9000);
 }
 
