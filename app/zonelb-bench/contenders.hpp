@@ -29,6 +29,8 @@ class OurTable {
     std::array<conntrack::FlowKey, table_burst> keys;
     std::array<std::uint64_t, table_burst> hashes;
     std::array<typename Table::Home, table_burst> homes;
+    /// Of those that are not at home.
+    std::array<typename Table::Rest, table_burst> rest;
     std::array<std::uint16_t, table_burst> others;
 
     void set(unsigned i, const conntrack::FlowKey& key) { keys[i] = key; }
@@ -40,7 +42,8 @@ class OurTable {
     const unsigned others = look_at_homes(burst, count, false, found);
     for (unsigned n = 0; n < others; ++n) {
       const auto i = burst.others[n];
-      if (const auto slot = table_.find_rest(burst.keys[i], burst.hashes[i])) found += note(slot);
+      if (const auto slot = table_.find_rest(burst.keys[i], burst.hashes[i], burst.rest[i]))
+        found += note(slot);
     }
     return found;
   }
@@ -52,7 +55,8 @@ class OurTable {
     unsigned fresh = 0;
     for (unsigned n = 0; n < others; ++n) {
       const auto i = burst.others[n];
-      if (table_.find_rest(burst.keys[i], burst.hashes[i])) continue;
+      const auto& rest = burst.rest[i];
+      if (rest.line != nullptr && table_.find_rest(burst.keys[i], burst.hashes[i], rest)) continue;
       if (Table::is_full(burst.homes[i])) table_.prefetch_far(burst.homes[i], burst.hashes[i]);
       burst.others[fresh++] = i;
     }
@@ -81,29 +85,27 @@ class OurTable {
     conntrack::Patience value;
   };
 
-  /// Lines on their way at once: more are dropped by some processors (AMD Zen 4).
-  static constexpr unsigned ahead = 16;
-
   /// Collects in burst.others who is not at home but may be elsewhere, or, when inserting, who is not at
   /// home.
   unsigned look_at_homes(Burst& burst, unsigned count, bool inserting, std::uint64_t& found) {
     for (unsigned i = 0; i < count; ++i) {
       burst.hashes[i] = table_.hash(burst.keys[i]);
       burst.homes[i] = table_.home(burst.hashes[i]);
-      if (i < ahead) Table::prefetch_home(burst.homes[i]);
+      Table::prefetch_home(burst.homes[i]);
     }
+    for (unsigned i = 0; i < count; ++i) Table::prefetch_home(burst.homes[i]);
     unsigned others = 0;
     for (unsigned i = 0; i < count; ++i) {
-      if (i + ahead < count) Table::prefetch_home(burst.homes[i + ahead]);
       if (const auto slot = Table::find_home(burst.keys[i], burst.homes[i])) {
         found += note(slot);
-      } else if (!Table::ends_at_home(burst.homes[i], burst.hashes[i])) {
-        table_.prefetch_rest(burst.hashes[i]);
-        burst.others[others++] = static_cast<std::uint16_t>(i);
-      } else if (inserting) {
-        if (Table::is_full(burst.homes[i])) Table::prefetch_near(burst.homes[i]);
-        burst.others[others++] = static_cast<std::uint16_t>(i);
+        continue;
       }
+      burst.rest[i] = table_.prefetch_rest(burst.homes[i], burst.hashes[i]);
+      if (burst.rest[i].line == nullptr) {
+        if (!inserting) continue;
+        if (Table::is_full(burst.homes[i])) Table::prefetch_near(burst.homes[i]);
+      }
+      burst.others[others++] = static_cast<std::uint16_t>(i);
     }
     return others;
   }

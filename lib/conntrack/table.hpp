@@ -118,13 +118,16 @@ class Table {
   [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash) const;
   /// Of the entry that its home most probably has for a key; any number when it has none. To send for memory.
   [[nodiscard]] std::uint32_t probable_target(const FlowKey& key, std::uint64_t hash) const;
-  /// Is a key that is not at home nowhere?
-  [[nodiscard]] static bool ends_at_home(Home home, std::uint64_t hash) {
-    // relaxed: only a hint; insert() looks again
-    return !elsewhere(*home, hash, std::memory_order_relaxed).any();
-  }
-  /// Sends for what find_rest() looks at.
-  void prefetch_rest(std::uint64_t hash) const;
+  /// Where a key that is not at home may be.
+  struct Rest {
+    /// Null: it is nowhere.
+    Line* line;
+    /// There and nowhere else?
+    bool only;
+  };
+  /// Finds that out and sends for it.
+  [[nodiscard]] Rest prefetch_rest(Home home, std::uint64_t hash) const;
+  [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash, const Rest& rest) const;
   /// Has a home no place for one more key? (A hint.)
   [[nodiscard]] static bool is_full(Home home) { return free_ways(*home) == 0; }
   // In front of insert(), for keys that are nowhere and whose home is full, in two steps again: sends for the
@@ -246,6 +249,7 @@ class Table {
   static bool holds(const Line& line, unsigned way, const FlowKey& key);
   static FlowKey key_in(const Line& line, unsigned way, Tag tag);
   static void prefetch_bucket(Line* first);
+  Rest prefetch_lines(Elsewhere there, Home home, std::uint64_t hash) const;
 
   /// A bit for each empty slot.
   static unsigned free_ways(const Line& line);

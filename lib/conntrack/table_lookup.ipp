@@ -34,11 +34,21 @@ Line* Table<Line>::far(std::uint64_t hash, const Line* home) const {
 }
 
 template <class Line>
-void Table<Line>::prefetch_rest(std::uint64_t hash) const {
-  Line* const first = home(hash);
-  // relaxed: only a hint
-  for (auto there = elsewhere(*first, hash, std::memory_order_relaxed); there.any(); there.drop_first())
-    prefetch_line(candidate(hash, first, there.first()));
+[[gnu::always_inline]] inline auto Table<Line>::prefetch_rest(Home home, std::uint64_t hash) const -> Rest {
+  // relaxed: only a hint; insert() looks again
+  const auto there = elsewhere(*home, hash, std::memory_order_relaxed);
+  return there.any() ? prefetch_lines(there, home, hash) : Rest{nullptr, true};
+}
+
+template <class Line>
+[[gnu::noinline]] auto Table<Line>::prefetch_lines(Elsewhere there, Home home, std::uint64_t hash) const
+    -> Rest {
+  Line* const line = candidate(hash, home, there.first());
+  prefetch_line(line);
+  there.drop_first();
+  const Rest rest{line, !there.any()};
+  for (; there.any(); there.drop_first()) prefetch_line(candidate(hash, home, there.first()));
+  return rest;
 }
 
 template <class Line>
@@ -138,6 +148,12 @@ auto Table<Line>::find_rest(const FlowKey& key, std::uint64_t hash) const -> Slo
   for (auto there = elsewhere(*first, hash, std::memory_order_acquire); there.any(); there.drop_first())
     if (const Slot slot = look(*candidate(hash, first, there.first()), key)) return slot;
   return {};
+}
+
+template <class Line>
+auto Table<Line>::find_rest(const FlowKey& key, std::uint64_t hash, const Rest& rest) const -> Slot {
+  const Slot slot = look(*rest.line, key);
+  return slot || rest.only ? slot : find_rest(key, hash);
 }
 
 template <class Line>

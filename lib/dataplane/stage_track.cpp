@@ -183,11 +183,8 @@ class Tracker {
 
   /// A flow that is not at home.
   [[gnu::noinline]] void track_missing(std::uint16_t i) {
-    const std::uint64_t hash = batch_.hash[i];
-    if (!Table::ends_at_home(home_of(i), hash)) {
-      table_.prefetch_rest(hash);
-      return others_.add(i);
-    }
+    rest_[i] = table_.prefetch_rest(home_of(i), batch_.hash[i]);
+    if (rest_[i].line != nullptr) return others_.add(i);
     if (Table::is_full(home_of(i))) Table::prefetch_near(home_of(i));
     fresh_.add(i);
   }
@@ -213,7 +210,7 @@ class Tracker {
     Selection missing;
     for (const std::uint16_t i : others_.positions()) {
       const Flow flow = flow_at(context_, batch_, i);
-      if (const auto slot = table_.find(flow.parsed.key, flow.hash)) {
+      if (const auto slot = table_.find_rest(flow.parsed.key, flow.hash, rest_[i])) {
         track_found(i, flow, slot);
       } else {
         missing.add(i);
@@ -262,6 +259,8 @@ class Tracker {
   const Rule* rules_;
   std::size_t zone_count_;
   Selection others_;
+  /// By position, for others_. (Without initialisers, as there are few.)
+  std::array<typename Table::Rest, Batch::max_size> rest_;
   Selection fresh_;
 };
 

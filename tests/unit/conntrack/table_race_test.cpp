@@ -39,7 +39,7 @@ void check_bookings(Table& table, std::uint64_t keys) {
       [](const Entry&) {});
   for (std::uint64_t i = 0; i < keys; ++i) {
     const auto hash = table.hash(key(i));
-    left += Table::ends_at_home(table.home(hash), hash) ? 0 : 1;
+    left += table.prefetch_rest(table.home(hash), hash).line == nullptr ? 0 : 1;
   }
   CHECK(lost == 0);
   CHECK(left == 0);

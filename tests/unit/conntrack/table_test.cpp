@@ -39,7 +39,7 @@ std::uint64_t count(const T& table) {
 template <class T>
 bool ends_at_home(const T& table, std::uint64_t number) {
   const auto hash = table.hash(key(number));
-  return T::ends_at_home(table.home(hash), hash);
+  return table.prefetch_rest(table.home(hash), hash).line == nullptr;
 }
 
 template <class T>
