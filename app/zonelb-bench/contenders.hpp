@@ -19,7 +19,7 @@ namespace zonelb::bench {
 
 inline constexpr unsigned table_burst = dataplane::Batch::max_size;
 
-/// Our table, used as the packet path does (lib/dataplane/stage_match.hpp, stage_track.cpp).
+/// Our table, used as the packet path does (lib/dataplane/stage_match.hpp, stage_parse.cpp, stage_track.cpp).
 template <class Table>
 class OurTable {
  public:
@@ -39,10 +39,11 @@ class OurTable {
   /// How many of the burst's first `count` keys are there.
   std::uint64_t look_up(Burst& burst, unsigned count) {
     std::uint64_t found = 0;
+    const auto moves = table_.moves();
     const unsigned others = look_at_homes(burst, count, false, found);
     for (unsigned n = 0; n < others; ++n) {
       const auto i = burst.others[n];
-      if (const auto slot = table_.find_rest(burst.keys[i], burst.hashes[i], burst.rest[i]))
+      if (const auto slot = table_.find_rest(burst.keys[i], burst.hashes[i], burst.rest[i], moves))
         found += note(slot);
     }
     return found;
@@ -51,12 +52,13 @@ class OurTable {
   /// Inserts the burst's first `count` keys; how many are refused.
   std::uint64_t insert(Burst& burst, unsigned count, unsigned thread) {
     std::uint64_t found = 0, refused = 0;
+    const auto moves = table_.moves();
     const unsigned others = look_at_homes(burst, count, true, found);
     unsigned fresh = 0;
     for (unsigned n = 0; n < others; ++n) {
       const auto i = burst.others[n];
       const auto& rest = burst.rest[i];
-      if (rest.line != nullptr && table_.find_rest(burst.keys[i], burst.hashes[i], rest)) continue;
+      if (rest.line != nullptr && table_.find_rest(burst.keys[i], burst.hashes[i], rest, moves)) continue;
       if (Table::is_full(burst.homes[i])) table_.prefetch_far(burst.homes[i], burst.hashes[i]);
       burst.others[fresh++] = i;
     }
@@ -93,6 +95,7 @@ class OurTable {
       burst.homes[i] = table_.home(burst.hashes[i]);
       Table::prefetch_home(burst.homes[i]);
     }
+    // Once more: see prefetch_homes() of the packet path.
     for (unsigned i = 0; i < count; ++i) Table::prefetch_home(burst.homes[i]);
     unsigned others = 0;
     for (unsigned i = 0; i < count; ++i) {

@@ -20,7 +20,7 @@ namespace zonelb::conntrack {
 /// until the next second.
 class Patience {
  public:
-  /// Is it worth another try? Asked once for each try.
+  /// Is it worth a try? Asked for each newcomer that its home has no place for.
   [[nodiscard]] bool worth_it(std::uint32_t now) {
     if (now != second_) *this = Patience(now);
     if (pause_ == 0) return true;
@@ -118,7 +118,7 @@ class Table {
   [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash) const;
   /// Of the entry that its home most probably has for a key; any number when it has none. To send for memory.
   [[nodiscard]] std::uint32_t probable_target(const FlowKey& key, std::uint64_t hash) const;
-  /// Where a key that is not at home may be.
+  /// Where a key that is not at home may be, unless it has moved since.
   struct Rest {
     /// Null: it is nowhere.
     Line* line;
@@ -127,7 +127,14 @@ class Table {
   };
   /// Finds that out and sends for it.
   [[nodiscard]] Rest prefetch_rest(Home home, std::uint64_t hash) const;
-  [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash, const Rest& rest) const;
+  /// `rest`: with a line. `moves`: what moves() was before `rest` was found out.
+  [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash, const Rest& rest,
+                               std::uint64_t moves) const;
+  /// Entries moved so far.
+  [[nodiscard]] std::uint64_t moves() const {
+    // acquire: a move that is counted already is seen, booking and all
+    return moves_.load(std::memory_order_acquire);
+  }
   /// Has a home no place for one more key? (A hint.)
   [[nodiscard]] static bool is_full(Home home) { return free_ways(*home) == 0; }
   // In front of insert(), for keys that are nowhere and whose home is full, in two steps again: sends for the
@@ -138,8 +145,8 @@ class Table {
   /// room can be made, the oldest unconfirmed entry near by goes.
   Insertion insert(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,
                    Patience& patience);
-  // The same in two steps, of which most keys need one. At home, without asking anybody else: an empty Slot
-  // if the home is full or the key may be in the table already.
+  // The same in two steps, of which most keys need one. At home: an empty Slot if the home is full, the key
+  // may be in the table already or another worker is in the way.
   [[nodiscard]] Slot insert_at_home(const FlowKey& key, std::uint64_t hash, Home home, const Entry& entry,
                                     std::uint32_t now) const;
   Insertion insert_anywhere(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,

@@ -35,7 +35,7 @@ Line* Table<Line>::far(std::uint64_t hash, const Line* home) const {
 
 template <class Line>
 [[gnu::always_inline]] inline auto Table<Line>::prefetch_rest(Home home, std::uint64_t hash) const -> Rest {
-  // relaxed: only a hint; insert() looks again
+  // relaxed: only a hint; find_rest() and insert() look again
   const auto there = elsewhere(*home, hash, std::memory_order_relaxed);
   return there.any() ? prefetch_lines(there, home, hash) : Rest{nullptr, true};
 }
@@ -63,11 +63,11 @@ void Table<Line>::prefetch_bucket(Line* first) {
 
 template <class Line>
 void Table<Line>::prefetch_far(Home home, std::uint64_t hash, const Patience& patience) const {
-  if (patience.exhausted() ? has_evictable(home) : static_cast<bool>(free_in_bucket(home))) return;
+  if (free_in_bucket(home) || (patience.exhausted() && has_evictable(home))) return;
   prefetch_bucket(far(hash, home));
 }
 
-/// Would a newcomer evict something in a bucket? (A hint.)
+/// Would a newcomer evict something in a full bucket? (A hint.)
 template <class Line>
 bool Table<Line>::has_evictable(Line* bucket) {
   bool found = false;
@@ -151,9 +151,12 @@ auto Table<Line>::find_rest(const FlowKey& key, std::uint64_t hash) const -> Slo
 }
 
 template <class Line>
-auto Table<Line>::find_rest(const FlowKey& key, std::uint64_t hash, const Rest& rest) const -> Slot {
-  const Slot slot = look(*rest.line, key);
-  return slot || rest.only ? slot : find_rest(key, hash);
+auto Table<Line>::find_rest(const FlowKey& key, std::uint64_t hash, const Rest& rest,
+                            std::uint64_t moves) const -> Slot {
+  if (const Slot slot = look(*rest.line, key)) return slot;
+  // relaxed: look() acquires. Who missed an entry because it has left that line sees it counted.
+  const bool misled = rest.only && moves == moves_.load(std::memory_order_relaxed);
+  return misled ? Slot{} : find_rest(key, hash);
 }
 
 template <class Line>

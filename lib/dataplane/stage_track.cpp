@@ -124,7 +124,8 @@ class Tracker {
         forwarder_(context, batch),
         targets_(context.snapshot->targets),
         rules_(context.snapshot->layout->rules.data()),
-        zone_count_(context.snapshot->zone_count()) {}
+        zone_count_(context.snapshot->zone_count()),
+        moves_(table.moves()) {}
 
   void track(const Selection& flows) {
     const std::uint32_t now = context_.now;
@@ -210,7 +211,7 @@ class Tracker {
     Selection missing;
     for (const std::uint16_t i : others_.positions()) {
       const Flow flow = flow_at(context_, batch_, i);
-      if (const auto slot = table_.find_rest(flow.parsed.key, flow.hash, rest_[i])) {
+      if (const auto slot = table_.find_rest(flow.parsed.key, flow.hash, rest_[i], moves_)) {
         track_found(i, flow, slot);
       } else {
         missing.add(i);
@@ -258,6 +259,8 @@ class Tracker {
   Targets::View targets_;
   const Rule* rules_;
   std::size_t zone_count_;
+  /// Before anything was looked up.
+  std::uint64_t moves_;
   Selection others_;
   /// By position, for others_. (Without initialisers, as there are few.)
   std::array<typename Table::Rest, Batch::max_size> rest_;

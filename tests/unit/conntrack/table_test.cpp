@@ -249,6 +249,36 @@ TEMPLATE_TEST_CASE("a key is at home, or its home says that it may be elsewhere"
   CHECK(at_home > 4000);
 }
 
+TEMPLATE_TEST_CASE("a key that has moved since its home was asked is found", "", Table4, Table6) {
+  constexpr std::uint64_t early = 7000, all = 8500;
+  TestType table(10'000, 1);
+  fill(table, confirmed, early);
+  const auto moves = table.moves();
+  std::vector<typename TestType::Rest> rests;
+  for (std::uint64_t i = 0; i < early; ++i) {
+    const auto hash = table.hash(key(i));
+    rests.push_back(table.prefetch_rest(table.home(hash), hash));
+  }
+  fill(table, confirmed, all);
+  std::uint64_t moved = 0, misled = 0;
+  for (std::uint64_t i = 0; i < early; ++i) {
+    const auto hash = table.hash(key(i));
+    if (rests[i].line == nullptr || TestType::find_home(key(i), table.home(hash))) continue;
+    const auto slot = table.find_rest(key(i), hash, rests[i], moves);
+    REQUIRE(slot);
+    moved += slot.place.line() != rests[i].line ? 1 : 0;
+  }
+  CHECK(moved > 10);
+  for (std::uint64_t i = 20'000; i < 30'000; ++i) {
+    const auto hash = table.hash(key(i));
+    const auto rest = table.prefetch_rest(table.home(hash), hash);
+    if (rest.line == nullptr) continue;
+    CHECK_FALSE(table.find_rest(key(i), hash, rest, table.moves()));
+    ++misled;
+  }
+  CHECK(misled > 10);
+}
+
 TEMPLATE_TEST_CASE("a home takes keys that are new until it is full", "", Table4, Table6) {
   TestType table(1000, 1);
   const auto hash = table.hash(key(1));
