@@ -63,31 +63,16 @@ void parse_other(Context& context, Batch& batch, std::uint16_t i, Selection& flo
   batch.flows6.merge(more6);
 }
 
-/// Frames that are not plain ones of IPv4. A loop of its own, so that each family has the processor's
-/// registers to itself.
-[[gnu::noinline]] void parse_rest(Context& context, const packet::PlainParser& parser, Batch& batch,
-                                  const Selection& frames) {
-  // A copy, of which the compiler knows that nothing we write changes it.
-  const packet::PlainParser plain = parser;
-  Selection others;
-  const Matcher6 matcher(context, batch, context.table6);
-  batch.flows6.choose(frames, [&](std::uint16_t i) {
-    const rte_mbuf& frame = *batch.frame[i];
-    packet::Parsed& parsed = batch.parsed[i];
-    if (is_plain(frame) && plain.parse6(batch.bytes[i], frame.data_len, parsed)) [[likely]]
-      return matcher.match(i, parsed.key);
-    others.add(i);
-    return false;
-  });
-  if (!others.positions().empty()) parse_others(context, batch, others);
-}
+// Plain frames of one family among `frames` (positions, or how many from the first on); `rest` gets the
+// others. A loop for each family, so that it has the processor's registers to itself. The parser is a copy,
+// of which the compiler knows that nothing we write changes it.
 
-void parse_untagged(Context& context, Batch& batch) {
-  // A copy, as above.
-  const packet::PlainParser plain = context.snapshot->layout->parsers[context.port];
+template <class Frames>
+[[gnu::noinline]] void parse_plain4(Context& context, const packet::PlainParser& parser, Batch& batch,
+                                    const Frames& frames, Selection& rest) {
+  const packet::PlainParser plain = parser;
   const Matcher4 matcher(context, batch, context.table4);
-  Selection rest;
-  batch.flows4.choose(batch.size, [&](std::uint16_t i) {
+  batch.flows4.choose(frames, [&](std::uint16_t i) {
     const rte_mbuf& frame = *batch.frame[i];
     conntrack::FlowKey key;
     if (is_plain(frame) && plain.parse4(batch.bytes[i], frame.data_len, checksum_known_good(frame),
@@ -96,7 +81,40 @@ void parse_untagged(Context& context, Batch& batch) {
     rest.add(i);
     return false;
   });
-  if (!rest.positions().empty()) parse_rest(context, plain, batch, rest);
+}
+
+template <class Frames>
+[[gnu::noinline]] void parse_plain6(Context& context, const packet::PlainParser& parser, Batch& batch,
+                                    const Frames& frames, Selection& rest) {
+  const packet::PlainParser plain = parser;
+  const Matcher6 matcher(context, batch, context.table6);
+  batch.flows6.choose(frames, [&](std::uint16_t i) {
+    const rte_mbuf& frame = *batch.frame[i];
+    packet::Parsed& parsed = batch.parsed[i];
+    if (is_plain(frame) && plain.parse6(batch.bytes[i], frame.data_len, parsed)) [[likely]]
+      return matcher.match(i, parsed.key);
+    rest.add(i);
+    return false;
+  });
+}
+
+bool begins_with_ipv6(const Batch& batch) {
+  return batch.frame[0]->data_len >= sizeof(packet::Ethernet) &&
+         packet::header<packet::Ethernet>(batch.bytes[0]).type == packet::ethertype::ipv6;
+}
+
+/// The family of a batch's first frame is most probably that of all, hence the order.
+void parse_untagged(Context& context, Batch& batch) {
+  const packet::PlainParser& parser = context.snapshot->layout->parsers[context.port];
+  Selection rest, others;
+  if (begins_with_ipv6(batch)) {
+    parse_plain6(context, parser, batch, batch.size, rest);
+    if (!rest.positions().empty()) parse_plain4(context, parser, batch, rest, others);
+  } else {
+    parse_plain4(context, parser, batch, batch.size, rest);
+    if (!rest.positions().empty()) parse_plain6(context, parser, batch, rest, others);
+  }
+  if (!others.positions().empty()) parse_others(context, batch, others);
 }
 
 /// Sends for the table's memory of a batch's flows once more. A processor with its hands full drops what it
@@ -110,13 +128,13 @@ void prefetch_homes(const Batch& batch, const Selection& flows) {
 }  // namespace
 
 void parse(Context& context, Batch& batch) {
+  batch.flows4.clear();
   batch.flows6.clear();
   if (context.in().vlan == packet::no_vlan) [[likely]] {
     parse_untagged(context, batch);
   } else {
     Selection all;
     all.choose(batch.size, [](std::uint16_t) { return true; });
-    batch.flows4.clear();
     parse_others(context, batch, all);
   }
   prefetch_homes(batch, batch.flows4);

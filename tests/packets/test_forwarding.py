@@ -280,6 +280,25 @@ def test_packets_of_one_flow_keep_their_order_whatever_surrounds_them(run, ipv6)
     assert all(numbers == sorted(numbers) for numbers in seen.values())
 
 
+@INNER
+def test_bursts_of_both_families_begin_with_either(run, ipv6):
+    """The family of its first frame decides what is read first in a burst, and nothing else."""
+    def burst(first):
+        sources = range(41000 + first, 41000 + first + 64)
+        return [f.tcp(ipv6 if number % 4 == 0 else not ipv6, source_port=source, vlan=7 if number % 4 == 3 else None)
+                for number, source in enumerate(sources)]
+
+    sent = burst(0) + burst(64) + burst(0)
+    result = run(port_flags() + service_flags(), sent)
+    assert result.drops() == {}
+    for family in (b"\x08\x00", b"\x86\xdd"):
+        def of_family(frames):
+            return [frame for frame in frames if family in (frame[12:14], frame[16:18])]
+        assert of_family(result.frames) == [f.redirected(frame, backend_mac(1)) for frame in of_family(sent)]
+    assert result.metrics.one("zonelb_connection_table_entries") == 128
+    assert len(result.frames) == len(sent)
+
+
 @pytest.mark.long
 def test_a_table_for_fifty_million_connections(run):
     sent = [f.tcp(source_port=port) for port in range(1024, 2024)]
