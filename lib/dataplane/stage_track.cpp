@@ -125,25 +125,19 @@ class Tracker {
         targets_(context.snapshot->targets),
         rules_(context.snapshot->layout->rules.data()),
         zone_count_(context.snapshot->zone_count()),
+        now_(context.now),
         moves_(table.moves()) {}
 
   void track(const Selection& flows) {
-    const std::uint32_t now = context_.now;
     if (targets_.size() > few_targets) prefetch_targets(flows);
     for (const std::uint16_t i : flows.positions()) {
       const Flow flow{batch_.parsed[i], rules_[batch_.rule[i]], batch_.hash[i]};
       const auto slot = Table::find_home(flow.parsed.key, home_of(i));
       if (!slot) [[unlikely]] {
         track_missing(i);
-        continue;
-      }
-      const Target* target = goes_on(flow, slot.packed);
-      if (target == nullptr) [[unlikely]] {
+      } else if (!go_on(i, flow, slot)) [[unlikely]] {
         track_change(i);
-        continue;
       }
-      Table::touch(slot, now);
-      forwarder_.send(i, flow.parsed, flow.rule, *target, slot.packed.client_zone());
     }
     if (!others_.positions().empty()) track_others();
     if (!fresh_.positions().empty()) begin_connections();
@@ -164,15 +158,19 @@ class Tracker {
     }
   }
 
-  /// The target when nothing about the connection changes but its time: it is confirmed, goes on, and its
-  /// backend is still its own. Else null.
-  [[gnu::always_inline]] const Target* goes_on(const Flow& flow, PackedEntry entry) const {
-    if (entry.target() >= targets_.size()) return nullptr;
+  /// Forwards a packet when nothing about its connection changes but its time: it is confirmed, goes on, and
+  /// its backend is still its own. False: there is more to it.
+  [[gnu::always_inline]] bool go_on(std::uint16_t i, const Flow& flow, const typename Table::HomeSlot& slot) {
+    const PackedEntry entry = slot.packed;
+    if (entry.target() >= targets_.size()) return false;
     const Target& target = targets_[entry.target()];
     const bool same =
         entry.is_confirmed_in(target.epoch[flow.tcp() ? 1 : 0]) && target.service == flow.rule.service &&
         !conntrack::changes_confirmed(flow.parsed.tcp_flags) && entry.client_zone() < zone_count_;
-    return same ? &target : nullptr;
+    if (!same) return false;
+    Table::touch(slot, now_);
+    forwarder_.send(i, flow.parsed, flow.rule, target, entry.client_zone());
+    return true;
   }
 
   [[gnu::noinline]] void send_to(std::uint16_t i, const Entry& entry) {
@@ -207,17 +205,25 @@ class Tracker {
   }
 
   /// Flows that may be elsewhere in the table than at home; the new ones among them join the fresh ones.
-  void track_others() {
+  [[gnu::noinline]] void track_others() {
     Selection missing;
     for (const std::uint16_t i : others_.positions()) {
-      const Flow flow = flow_at(context_, batch_, i);
-      if (const auto slot = table_.find_rest(flow.parsed.key, flow.hash, rest_[i], moves_)) {
-        track_found(i, flow, slot);
-      } else {
-        missing.add(i);
-      }
+      const Flow flow{batch_.parsed[i], rules_[batch_.rule[i]], batch_.hash[i]};
+      const auto slot = Table::find_home(flow.parsed.key, rest_[i].line);
+      if (slot && go_on(i, flow, slot)) [[likely]]
+        continue;
+      track_other(i, missing);
     }
     fresh_.merge(missing);
+  }
+
+  [[gnu::noinline]] void track_other(std::uint16_t i, Selection& missing) {
+    const Flow flow = flow_at(context_, batch_, i);
+    if (const auto slot = table_.find_rest(flow.parsed.key, flow.hash, rest_[i], moves_)) {
+      track_found(i, flow, slot);
+    } else {
+      missing.add(i);
+    }
   }
 
   [[gnu::noinline]] void begin_connections() {
@@ -259,6 +265,7 @@ class Tracker {
   Targets::View targets_;
   const Rule* rules_;
   std::size_t zone_count_;
+  std::uint32_t now_;
   /// Before anything was looked up.
   std::uint64_t moves_;
   Selection others_;
