@@ -95,11 +95,9 @@ class OurTable {
       burst.homes[i] = table_.home(burst.hashes[i]);
       Table::prefetch_home(burst.homes[i]);
     }
-    // Once more: see prefetch_homes() of the packet path.
-    for (unsigned i = 0; i < count; ++i) Table::prefetch_home(burst.homes[i]);
     unsigned others = 0;
     for (unsigned i = 0; i < count; ++i) {
-      if (const auto slot = Table::find_home(burst.keys[i], burst.homes[i])) {
+      if (const auto slot = Table::find_in_line(burst.keys[i], burst.homes[i])) {
         found += note(slot);
         continue;
       }

@@ -82,8 +82,8 @@ class Table {
     [[nodiscard]] Entry entry() const { return packed.entry(); }
   };
 
-  /// A slot of a key's home, in parts that whoever looks for many keys keeps in registers.
-  struct HomeSlot {
+  /// A slot of a line, in parts that whoever looks for many keys keeps in registers.
+  struct LineSlot {
     Line* line = nullptr;
     unsigned way = 0;
     PackedEntry packed;
@@ -113,8 +113,8 @@ class Table {
   using Home = Line*;
   [[nodiscard]] Home home(std::uint64_t hash) const;
   static void prefetch_home(Home home) { prefetch_line(home); }
-  /// What is found at home may be State::removed already.
-  [[nodiscard]] static HomeSlot find_home(const FlowKey& key, Home home);
+  /// What is found in a line, at home or elsewhere, may be State::removed already.
+  [[nodiscard]] static LineSlot find_in_line(const FlowKey& key, Line* line);
   [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash) const;
   /// Of the entry that its home most probably has for a key; any number when it has none. To send for memory.
   [[nodiscard]] std::uint32_t probable_target(const FlowKey& key, std::uint64_t hash) const;
@@ -158,7 +158,7 @@ class Table {
 
   /// Notes a packet at `now`; a line shared by workers is written at most once a second.
   static void touch(const Slot& slot, std::uint32_t now) { set_seen(slot.place.seen(), now); }
-  static void touch(const HomeSlot& slot, std::uint32_t now) { set_seen(slot.line->seen[slot.way], now); }
+  static void touch(const LineSlot& slot, std::uint32_t now) { set_seen(slot.line->seen[slot.way], now); }
 
   /// Looks at `count` lines from `first` on (wrapping) and removes each entry for which `ended(protocol,
   /// entry, idle seconds)` is true, after which `removed(entry)` is called.
@@ -256,7 +256,7 @@ class Table {
   static bool holds(const Line& line, unsigned way, const FlowKey& key);
   static FlowKey key_in(const Line& line, unsigned way, Tag tag);
   static void prefetch_bucket(Line* first);
-  Rest prefetch_lines(Elsewhere there, Home home, std::uint64_t hash) const;
+  void prefetch_lines(Elsewhere there, Home home, std::uint64_t hash) const;
 
   /// A bit for each empty slot.
   static unsigned free_ways(const Line& line);

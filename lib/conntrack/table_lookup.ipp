@@ -36,19 +36,19 @@ Line* Table<Line>::far(std::uint64_t hash, const Line* home) const {
 template <class Line>
 [[gnu::always_inline]] inline auto Table<Line>::prefetch_rest(Home home, std::uint64_t hash) const -> Rest {
   // relaxed: only a hint; find_rest() and insert() look again
-  const auto there = elsewhere(*home, hash, std::memory_order_relaxed);
-  return there.any() ? prefetch_lines(there, home, hash) : Rest{nullptr, true};
-}
-
-template <class Line>
-[[gnu::noinline]] auto Table<Line>::prefetch_lines(Elsewhere there, Home home, std::uint64_t hash) const
-    -> Rest {
+  auto there = elsewhere(*home, hash, std::memory_order_relaxed);
+  if (!there.any()) return {nullptr, true};
   Line* const line = candidate(hash, home, there.first());
   prefetch_line(line);
   there.drop_first();
-  const Rest rest{line, !there.any()};
+  if (there.any()) [[unlikely]]
+    prefetch_lines(there, home, hash);
+  return {line, !there.any()};
+}
+
+template <class Line>
+[[gnu::noinline]] void Table<Line>::prefetch_lines(Elsewhere there, Home home, std::uint64_t hash) const {
   for (; there.any(); there.drop_first()) prefetch_line(candidate(hash, home, there.first()));
-  return rest;
 }
 
 template <class Line>
@@ -116,8 +116,8 @@ auto Table<Line>::look(Line& line, const FlowKey& key) -> Slot {
 /// Which way it is is a coin's toss to the processor, hence no branch on it: the first way that does not hold
 /// the key points to the second.
 template <class Line>
-[[gnu::always_inline]] inline auto Table<Line>::find_home(const FlowKey& key, Home home) -> HomeSlot {
-  Line& line = *home;
+[[gnu::always_inline]] inline auto Table<Line>::find_in_line(const FlowKey& key, Line* where) -> LineSlot {
+  Line& line = *where;
   // acquire: what follows must not be read before the tag
   const auto difference = [&](unsigned way, Tag& tag) {
     tag = Tag(line.tag[way].load(std::memory_order_acquire));

@@ -14,14 +14,14 @@ class Matcher {
       : context_(context), batch_(batch), table_(table), addresses_(addresses(*context.snapshot->layout)) {}
 
   /// Finds the rule of the flow at `position` with this key. False: there is none, and the packet is dropped.
-  bool match(std::uint16_t position, const conntrack::FlowKey& key) const {
+  bool match(std::uint16_t position, const conntrack::FlowKey& key) {
     const LocalAddress* local = find(key);
     const auto hash = table_.hash(key);
     const auto rule = local == nullptr ? AddressTable::no_rule : addresses_.rule(*local, key);
     if (rule == AddressTable::no_rule) [[unlikely]]
       return refuse(context_, batch_.frame[position], local);
     const auto home = table_.home(hash);
-    Table::prefetch_home(home);
+    prefetches_.add(home);
     batch_.rule[position] = rule;
     batch_.hash[position] = hash;
     batch_.home[position] = home;
@@ -48,6 +48,7 @@ class Matcher {
   Batch& batch_;
   const Table& table_;
   const AddressTable& addresses_;
+  conntrack::GroupedPrefetch prefetches_;
 };
 
 }  // namespace zonelb::dataplane

@@ -71,7 +71,7 @@ template <class Frames>
 [[gnu::noinline]] void parse_plain4(Context& context, const packet::PlainParser& parser, Batch& batch,
                                     const Frames& frames, Selection& rest) {
   const packet::PlainParser plain = parser;
-  const Matcher4 matcher(context, batch, context.table4);
+  Matcher4 matcher(context, batch, context.table4);
   batch.flows4.choose(frames, [&](std::uint16_t i) {
     const rte_mbuf& frame = *batch.frame[i];
     conntrack::FlowKey key;
@@ -87,7 +87,7 @@ template <class Frames>
 [[gnu::noinline]] void parse_plain6(Context& context, const packet::PlainParser& parser, Batch& batch,
                                     const Frames& frames, Selection& rest) {
   const packet::PlainParser plain = parser;
-  const Matcher6 matcher(context, batch, context.table6);
+  Matcher6 matcher(context, batch, context.table6);
   batch.flows6.choose(frames, [&](std::uint16_t i) {
     const rte_mbuf& frame = *batch.frame[i];
     packet::Parsed& parsed = batch.parsed[i];
@@ -117,14 +117,6 @@ void parse_untagged(Context& context, Batch& batch) {
   if (!others.positions().empty()) parse_others(context, batch, others);
 }
 
-/// Sends for the table's memory of a batch's flows once more. A processor with its hands full drops what it
-/// is asked for, some of them (AMD Zen 4: more than about 20 lines at once) and what needs a page walk (in a
-/// virtual machine), so the first asking, flow by flow, may have been in vain; for what is on its way already
-/// this one costs nothing.
-void prefetch_homes(const Batch& batch, const Selection& flows) {
-  for (const std::uint16_t i : flows.positions()) conntrack::prefetch_line(batch.home[i]);
-}
-
 }  // namespace
 
 void parse(Context& context, Batch& batch) {
@@ -137,8 +129,6 @@ void parse(Context& context, Batch& batch) {
     all.choose(batch.size, [](std::uint16_t) { return true; });
     parse_others(context, batch, all);
   }
-  prefetch_homes(batch, batch.flows4);
-  prefetch_homes(batch, batch.flows6);
 }
 
 }  // namespace zonelb::dataplane

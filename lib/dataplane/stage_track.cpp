@@ -132,7 +132,7 @@ class Tracker {
     if (targets_.size() > few_targets) prefetch_targets(flows);
     for (const std::uint16_t i : flows.positions()) {
       const Flow flow{batch_.parsed[i], rules_[batch_.rule[i]], batch_.hash[i]};
-      const auto slot = Table::find_home(flow.parsed.key, home_of(i));
+      const auto slot = Table::find_in_line(flow.parsed.key, home_of(i));
       if (!slot) [[unlikely]] {
         track_missing(i);
       } else if (!go_on(i, flow, slot)) [[unlikely]] {
@@ -160,7 +160,7 @@ class Tracker {
 
   /// Forwards a packet when nothing about its connection changes but its time: it is confirmed, goes on, and
   /// its backend is still its own. False: there is more to it.
-  [[gnu::always_inline]] bool go_on(std::uint16_t i, const Flow& flow, const typename Table::HomeSlot& slot) {
+  [[gnu::always_inline]] bool go_on(std::uint16_t i, const Flow& flow, const typename Table::LineSlot& slot) {
     const PackedEntry entry = slot.packed;
     if (entry.target() >= targets_.size()) return false;
     const Target& target = targets_[entry.target()];
@@ -191,7 +191,7 @@ class Tracker {
   /// A flow whose connection changes.
   [[gnu::noinline]] void track_change(std::uint16_t i) {
     const Flow flow = flow_at(context_, batch_, i);
-    if (const auto home = Table::find_home(flow.parsed.key, home_of(i)))
+    if (const auto home = Table::find_in_line(flow.parsed.key, home_of(i)))
       return track_found(i, flow, home.slot());
     track_missing(i);
   }
@@ -209,7 +209,7 @@ class Tracker {
     Selection missing;
     for (const std::uint16_t i : others_.positions()) {
       const Flow flow{batch_.parsed[i], rules_[batch_.rule[i]], batch_.hash[i]};
-      const auto slot = Table::find_home(flow.parsed.key, rest_[i].line);
+      const auto slot = Table::find_in_line(flow.parsed.key, rest_[i].line);
       if (slot && go_on(i, flow, slot)) [[likely]]
         continue;
       track_other(i, missing);

@@ -241,7 +241,7 @@ TEMPLATE_TEST_CASE("a key is at home, or its home says that it may be elsewhere"
   std::uint64_t at_home = 0;
   for (std::uint64_t i = 0; i < 7000; ++i) {
     const auto hash = table.hash(key(i));
-    const auto here = table.find_home(key(i), table.home(hash));
+    const auto here = table.find_in_line(key(i), table.home(hash));
     const bool elsewhere = !ends_at_home(table, i) && table.find_rest(key(i), hash);
     REQUIRE((here || elsewhere));
     at_home += here ? 1 : 0;
@@ -263,7 +263,7 @@ TEMPLATE_TEST_CASE("a key that has moved since its home was asked is found", "",
   std::uint64_t moved = 0, misled = 0;
   for (std::uint64_t i = 0; i < early; ++i) {
     const auto hash = table.hash(key(i));
-    if (rests[i].line == nullptr || TestType::find_home(key(i), table.home(hash))) continue;
+    if (rests[i].line == nullptr || TestType::find_in_line(key(i), table.home(hash))) continue;
     const auto slot = table.find_rest(key(i), hash, rests[i], moves);
     REQUIRE(slot);
     moved += slot.place.line() != rests[i].line ? 1 : 0;
@@ -288,7 +288,7 @@ TEMPLATE_TEST_CASE("a home takes keys that are new until it is full", "", Table4
     while (table.home(table.hash(key(next))) != home) ++next;
     const auto hash_of_it = table.hash(key(next));
     REQUIRE(table.insert_at_home(key(next), hash_of_it, home, confirmed, 1));
-    CHECK(TestType::find_home(key(next), home));
+    CHECK(TestType::find_in_line(key(next), home));
     CHECK_FALSE(table.insert_at_home(key(next), hash_of_it, home, confirmed, 1));
     ++next;
   }
