@@ -35,7 +35,7 @@ Line* Table<Line>::far(std::uint64_t hash, const Line* home) const {
 
 template <class Line>
 [[gnu::always_inline]] inline auto Table<Line>::prefetch_rest(Home home, std::uint64_t hash) const -> Rest {
-  // relaxed: only a hint; find_rest() and insert() look again
+  // relaxed: find_rest() looks again if anything has moved meanwhile, insert() in any case
   auto there = elsewhere(*home, hash, std::memory_order_relaxed);
   if (!there.any()) return {nullptr, true};
   Line* const line = candidate(hash, home, there.first());
@@ -155,8 +155,8 @@ auto Table<Line>::find_rest(const FlowKey& key, std::uint64_t hash, const Rest& 
                             std::uint64_t moves) const -> Slot {
   if (const Slot slot = look(*rest.line, key)) return slot;
   // relaxed: look() acquires. Who missed an entry because it has left that line sees it counted.
-  const bool misled = rest.only && moves == moves_.load(std::memory_order_relaxed);
-  return misled ? Slot{} : find_rest(key, hash);
+  const bool nowhere = rest.only && moves == moves_.load(std::memory_order_relaxed);
+  return nowhere ? Slot{} : find_rest(key, hash);
 }
 
 template <class Line>

@@ -22,7 +22,7 @@ class Pipeline {
  public:
   explicit Pipeline(const Context& context) : context_(context) {}
 
-  /// Takes over `frames` (at most Batch::max_size), received on `port` at `now` (seconds).
+  /// Takes over `frames` (one to Batch::max_size), received on `port` at `now` (seconds).
   template <class Clock = NoClock>
   void process(const Snapshot& snapshot, unsigned worker, std::uint16_t port,
                std::span<rte_mbuf* const> frames, std::uint32_t now, Clock&& clock = {}) {

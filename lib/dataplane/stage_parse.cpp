@@ -33,34 +33,54 @@ bool is_plain(const rte_mbuf& frame) {
 using Matcher4 = Matcher<conntrack::Table4>;
 using Matcher6 = Matcher<conntrack::Table6>;
 
-/// Any frame.
-void parse_other(Context& context, Batch& batch, std::uint16_t i, Selection& flows4, Selection& flows6) {
-  rte_mbuf* frame = batch.frame[i];
-  packet::Parsed& parsed = batch.parsed[i];
-  const std::uint8_t* bytes = batch.bytes[i];
-  const PortView& port = context.in();
-  if (frame->nb_segs != 1) return context.drop(frame, DropReason::multi_segment);
-  packet::parse(bytes, frame->data_len, checksum_known_good(*frame), parsed);
-  if (parsed.kind == Kind::dropped) return context.drop(frame, parsed.reason);
-  parsed.vlan = vlan_of(*frame, parsed);
-  if (port.vlan != packet::no_vlan && parsed.vlan != port.vlan)
-    return context.drop(frame, DropReason::vlan_mismatch);
-  const bool for_us = is_for(port.mac, bytes);
-  if (for_us && parsed.kind == Kind::flow4) {
-    if (Matcher4(context, batch, context.table4).match(i, parsed.key)) flows4.add(i);
-  } else if (for_us && parsed.kind == Kind::flow6) {
-    if (Matcher6(context, batch, context.table6).match(i, parsed.key)) flows6.add(i);
-  } else {
-    serve_locally(context, frame, parsed);
-  }
-}
+/// Any frame at all: reads frames one by one.
+class AnyParser {
+ public:
+  AnyParser(Context& context, Batch& batch)
+      : context_(context),
+        batch_(batch),
+        matcher4_(context, batch, context.table4),
+        matcher6_(context, batch, context.table6) {}
 
-/// Of one flow some packets may be plain and others not, hence the merging.
+  void parse(std::uint16_t i) {
+    rte_mbuf* frame = batch_.frame[i];
+    packet::Parsed& parsed = batch_.parsed[i];
+    const std::uint8_t* bytes = batch_.bytes[i];
+    const PortView& port = context_.in();
+    if (frame->nb_segs != 1) return context_.drop(frame, DropReason::multi_segment);
+    packet::parse(bytes, frame->data_len, checksum_known_good(*frame), parsed);
+    if (parsed.kind == Kind::dropped) return context_.drop(frame, parsed.reason);
+    parsed.vlan = vlan_of(*frame, parsed);
+    if (port.vlan != packet::no_vlan && parsed.vlan != port.vlan)
+      return context_.drop(frame, DropReason::vlan_mismatch);
+    const bool for_us = is_for(port.mac, bytes);
+    if (for_us && parsed.kind == Kind::flow4) {
+      if (matcher4_.match(i, parsed.key)) flows4_.add(i);
+    } else if (for_us && parsed.kind == Kind::flow6) {
+      if (matcher6_.match(i, parsed.key)) flows6_.add(i);
+    } else {
+      serve_locally(context_, frame, parsed);
+    }
+  }
+
+  /// Of one flow some packets may be plain and others not, hence the merging.
+  void finish() {
+    batch_.flows4.merge(flows4_);
+    batch_.flows6.merge(flows6_);
+  }
+
+ private:
+  Context& context_;
+  Batch& batch_;
+  Matcher4 matcher4_;
+  Matcher6 matcher6_;
+  Selection flows4_, flows6_;
+};
+
 [[gnu::noinline]] void parse_others(Context& context, Batch& batch, const Selection& frames) {
-  Selection more4, more6;
-  for (const std::uint16_t i : frames.positions()) parse_other(context, batch, i, more4, more6);
-  batch.flows4.merge(more4);
-  batch.flows6.merge(more6);
+  AnyParser parser(context, batch);
+  for (const std::uint16_t i : frames.positions()) parser.parse(i);
+  parser.finish();
 }
 
 // Plain frames of one family among `frames` (positions, or how many from the first on); `rest` gets the
