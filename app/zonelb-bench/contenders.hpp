@@ -39,11 +39,10 @@ class OurTable {
   /// How many of the burst's first `count` keys are there.
   std::uint64_t look_up(Burst& burst, unsigned count) {
     std::uint64_t found = 0;
-    const auto moves = table_.moves();
     const unsigned others = look_at_homes(burst, count, false, found);
     for (unsigned n = 0; n < others; ++n) {
       const auto i = burst.others[n];
-      if (const auto slot = table_.find_rest(burst.keys[i], burst.hashes[i], burst.rest[i], moves))
+      if (const auto slot = table_.find_rest(burst.keys[i], burst.hashes[i], burst.rest[i]))
         found += note(slot);
     }
     return found;
@@ -52,22 +51,30 @@ class OurTable {
   /// Inserts the burst's first `count` keys; how many are refused.
   std::uint64_t insert(Burst& burst, unsigned count, unsigned thread) {
     std::uint64_t found = 0, refused = 0;
-    const auto moves = table_.moves();
     const unsigned others = look_at_homes(burst, count, true, found);
     unsigned fresh = 0;
     for (unsigned n = 0; n < others; ++n) {
       const auto i = burst.others[n];
       const auto& rest = burst.rest[i];
-      if (rest.line != nullptr && table_.find_rest(burst.keys[i], burst.hashes[i], rest, moves)) continue;
+      if (rest.line != nullptr && table_.find_rest(burst.keys[i], burst.hashes[i], rest)) continue;
       if (Table::is_full(burst.homes[i])) table_.prefetch_far(burst.homes[i], burst.hashes[i]);
       burst.others[fresh++] = i;
     }
+    unsigned crowded = 0;
     for (unsigned n = 0; n < fresh; ++n) {
       const auto i = burst.others[n];
-      // Confirmed, so that nothing is evicted for another.
-      const conntrack::Entry entry{i, 0, 0, conntrack::State::confirmed};
+      const auto& key = burst.keys[i];
+      typename Table::Slot slot;
+      if (!table_.insert_at_home(key, burst.hashes[i], burst.homes[i], entry(i), now_) &&
+          table_.insert_elsewhere(key, burst.hashes[i], burst.homes[i], entry(i), now_, slot) !=
+              Table::Outcome::inserted)
+        burst.others[crowded++] = i;
+    }
+    for (unsigned n = 0; n < crowded; ++n) table_.prefetch_moves(burst.homes[burst.others[n]]);
+    for (unsigned n = 0; n < crowded; ++n) {
+      const auto i = burst.others[n];
       const auto insertion =
-          table_.insert(burst.keys[i], burst.hashes[i], entry, now_, patience_[thread].value);
+          table_.insert_anywhere(burst.keys[i], burst.hashes[i], entry(i), now_, patience_[thread].value);
       refused += insertion.outcome == Table::Outcome::full ? 1 : 0;
     }
     return refused;
@@ -86,6 +93,9 @@ class OurTable {
   struct alignas(64) OwnPatience {
     conntrack::Patience value;
   };
+
+  /// Confirmed, so that nothing is evicted for another.
+  static conntrack::Entry entry(std::uint16_t i) { return {i, 0, 0, conntrack::State::confirmed}; }
 
   /// Collects in burst.others who is not at home but may be elsewhere, or, when inserting, who is not at
   /// home.

@@ -15,10 +15,9 @@ class Tag {
  public:
   enum class Status : std::uint8_t {
     empty,
-    /// Claimed by a writer that nobody has to reckon with: it moves an entry, or another took its place.
+    /// Claimed for an entry that moves there.
     busy,
-    /// Claimed for a key with these ports and protocol. Who inserts the same key gives way to it, or turns it
-    /// `busy`; if nobody does, it becomes valid.
+    /// Claimed for a new key with these ports and protocol, unless its owner gives way to another.
     tentative,
     valid
   };

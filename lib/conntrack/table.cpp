@@ -10,8 +10,9 @@ namespace {
 
 /// Lost races in a row after which a connection goes without an entry rather than hold up a burst.
 constexpr unsigned max_attempts = 64;
-/// Lost races after which we no longer wait for the other worker, which may not be running at all.
-constexpr unsigned patient_attempts = 8;
+/// Looks at another worker's slot, which it may be about to fill or to give back. It may not be running at
+/// all.
+constexpr unsigned max_looks = 64;
 
 template <class Line>
 std::uint64_t lines_for(std::uint64_t capacity) {
@@ -49,7 +50,7 @@ template <class Line>
 std::uint64_t Table<Line>::book(Place place, std::uint64_t hash) const {
   Line* const first = home(hash);
   const auto booked = booking(place, first, hash);
-  // seq_cst: see alone()
+  // seq_cst: see Table
   if (booked != 0) first->elsewhere.fetch_add(booked, std::memory_order_seq_cst);
   return booked;
 }
@@ -69,9 +70,8 @@ void Table<Line>::survey(Line* bucket, const Newcomer& newcomer, Site& site) {
   for (unsigned i = 0; i < lines_per_bucket; ++i) {
     Line& line = *sibling(bucket, i);
     for (unsigned way = 0; way < Line::slots; ++way) {
-      // acquire: for the caller's look at moves_. Else relaxed: what is found is looked at again by whoever
-      // makes use of it.
-      const Tag tag(line.tag[way].load(std::memory_order_acquire));
+      // relaxed, all: what is found is looked at again by whoever makes use of it
+      const Tag tag(line.tag[way].load(std::memory_order_relaxed));
       if (tag.status() != Status::valid) [[unlikely]] {
         if (tag.status() == Status::empty) return void(site.free = {&line, way});
         site.in_motion = true;
@@ -111,45 +111,35 @@ Tag Table<Line>::evict(Place place, const Newcomer& newcomer, PackedEntry& gone)
   return mine;
 }
 
-/// Looks for another slot of the key in a line. Of two newcomers the one at the lower address stays.
+/// Looks for another slot of the key. Of two newcomers the one at the lower address stays.
 template <class Line>
-auto Table<Line>::meet_in(Line& line, Place mine, const FlowKey& key, bool patient) -> Meeting {
-  for (unsigned way = 0; way < Line::slots; ++way) {
-    const Place place{&line, way};
-    if (place == mine) continue;
-    auto& word = line.tag[way];
-    // seq_cst: see alone()
-    Tag other(word.load(std::memory_order_seq_cst));
-    while (other.is_like(key.ports_protocol)) {
-      if (other.status() == Status::valid) {
-        if (const Slot slot = look(line, way, key)) return {true, slot};
-        break;
-      }
-      if (other.status() != Status::tentative) break;
+auto Table<Line>::meet(Place mine, const FlowKey& key, std::uint64_t hash, std::uint64_t booked) const
+    -> Meeting {
+  Meeting meeting;
+  for (unsigned looks = 0; looks < max_looks; ++looks) {
+    meeting.ahead = {};
+    meeting.lost = any_slot(home(hash), hash, booked, [&](Line& line, unsigned way, Tag tag) {
+      const Place place{&line, way};
+      if (place == mine || !tag.is_like(key.ports_protocol)) return false;
+      if (tag.status() == Status::valid) return static_cast<bool>(meeting.slot = look(line, way, key));
       // Its address is not to be had yet. It is the same key, or one of 2^16 or so that only looks like it.
-      if (place < mine && patient) return {true, {}};
-      auto current = other.word();
-      // relaxed: on success there is nothing to hand on, its owner keeps the slot; on failure look() acquires
-      if (word.compare_exchange_strong(current, other.with(Status::busy).word(), std::memory_order_relaxed,
-                                       std::memory_order_relaxed))
-        break;
-      other = Tag(current);
-    }
+      if (tag.status() == Status::tentative && (!meeting.ahead || place < meeting.ahead))
+        meeting.ahead = place;
+      return false;
+    });
+    if (meeting.lost || !meeting.ahead) return meeting;
+    if (meeting.ahead < mine) break;
   }
-  return {};
+  meeting.lost = true;
+  return meeting;
 }
 
+/// Until another worker's newcomer is in or has given way, but not for long.
 template <class Line>
-auto Table<Line>::meet(Place mine, const FlowKey& key, std::uint64_t hash, bool patient) const -> Meeting {
-  Line* const near = home(hash);
-  for (;;) {
-    // The orders are those of alone().
-    const auto moves = moves_.load(std::memory_order_acquire);
-    for (unsigned i = 0; i < 2 * lines_per_bucket; ++i)
-      if (const Meeting meeting = meet_in(*candidate(hash, near, i), mine, key, patient); meeting.lost)
-        return meeting;
-    if (moves == moves_.load(std::memory_order_relaxed)) return {};
-  }
+void Table<Line>::wait_for(Place ahead) {
+  for (unsigned looks = 0; looks < max_looks; ++looks)
+    // relaxed: whoever waited looks again
+    if (Tag(ahead.tag().load(std::memory_order_relaxed)).status() != Status::tentative) return;
 }
 
 /// A free place for a newcomer, made if need be, or what else there is.
@@ -179,21 +169,21 @@ void Table<Line>::find_site(const Newcomer& newcomer, Patience& patience, bool& 
 /// Publishes a newcomer in a place that it has taken, or gives the place back because another worker has the
 /// key. `full`: that one's entry is not to be seen yet.
 template <class Line>
-void Table<Line>::enter(Place place, Tag tag, const Newcomer& newcomer, bool patient,
-                        Insertion& result) const {
+void Table<Line>::enter(Place place, Tag tag, const Newcomer& newcomer, Insertion& result) const {
   const auto& [key, hash, entry, now] = newcomer;
   const auto booked = book(place, hash);
   Meeting meeting;
-  if (!alone(place, home(hash), booked, key.ports_protocol, hash)) meeting = meet(place, key, hash, patient);
-  const PackedEntry packed(entry, tag.version());
-  if (!meeting.lost && publish(place, tag, key, packed, now)) {
+  if (!alone(place, home(hash), booked, key.ports_protocol, hash)) meeting = meet(place, key, hash, booked);
+  if (!meeting.lost) {
+    const PackedEntry packed(entry, tag.version());
+    publish(place, tag, key, packed, now);
     result.outcome = Outcome::inserted;
     result.slot = {place, packed};
     return;
   }
   unbook(place, hash);
   give_back(place, tag);
-  if (!meeting.slot) return;
+  if (!meeting.slot) return wait_for(meeting.ahead);
   result.outcome = Outcome::existed;
   result.slot = meeting.slot;
 }
@@ -205,8 +195,6 @@ auto Table<Line>::insert_anywhere(const FlowKey& key, std::uint64_t hash, const 
   Insertion result;
   bool searched_in_vain = false;
   for (unsigned attempt = 0; attempt < max_attempts && result.outcome == Outcome::full; ++attempt) {
-    // The orders are those of alone().
-    const auto moves = moves_.load(std::memory_order_acquire);
     Site site;
     find_site(newcomer, patience, searched_in_vain, site);
     if (site.present) {
@@ -218,7 +206,7 @@ auto Table<Line>::insert_anywhere(const FlowKey& key, std::uint64_t hash, const 
     // One connection evicts one other at most.
     const Place place = site.free ? site.free : result.evicted ? Place{} : site.oldest_unconfirmed;
     if (!place) {
-      if (site.in_motion || moves != moves_.load(std::memory_order_relaxed)) continue;
+      if (site.in_motion) continue;
       break;
     }
     PackedEntry gone;
@@ -226,9 +214,55 @@ auto Table<Line>::insert_anywhere(const FlowKey& key, std::uint64_t hash, const 
         site.free ? claim(place, Status::tentative, key.ports_protocol) : evict(place, newcomer, gone);
     if (!tag) continue;
     if (!site.free) result.evicted.emplace(gone.entry());
-    enter(place, tag, newcomer, attempt < patient_attempts, result);
+    enter(place, tag, newcomer, result);
   }
   return result;
+}
+
+template <class Line>
+auto Table<Line>::insert_into_full(const FlowKey& key, std::uint64_t hash, Home home, const Entry& entry,
+                                   std::uint32_t now, Entry& evicted) const -> Outcome {
+  Place oldest;
+  unsigned candidate_of_it = 0;
+  std::uint32_t longest = 0;
+  for (unsigned i = 0; i < 2 * lines_per_bucket; ++i) {
+    if (i == lines_per_bucket && oldest) break;
+    Line& line = *candidate(hash, home, i);
+    for (unsigned way = 0; way < Line::slots; ++way) {
+      // relaxed, all: what is found is looked at again
+      const Tag tag(line.tag[way].load(std::memory_order_relaxed));
+      if (tag.status() != Status::valid || tag.is_like(key.ports_protocol)) [[unlikely]]
+        return Outcome::existed;
+      const PackedEntry packed(line.entry[way].load(std::memory_order_relaxed));
+      if (!packed.evictable()) {
+        if (packed.state() == State::removed) [[unlikely]]
+          return Outcome::existed;
+        continue;
+      }
+      const auto seen = line.seen[way].load(std::memory_order_relaxed);
+      const std::uint32_t idle = now > seen ? now - seen : 0;
+      if (oldest && idle <= longest) continue;
+      oldest = {&line, way};
+      candidate_of_it = i;
+      longest = idle;
+    }
+  }
+  if (!oldest) return Outcome::full;
+  PackedEntry gone;
+  const Tag tag = evict(oldest, {key, hash, entry, now}, gone);
+  if (!tag) return Outcome::existed;
+  evicted = gone.entry();
+  const auto booked = Elsewhere::booking(candidate_of_it, oldest.way(), hash);
+  // seq_cst: see Table
+  if (booked != 0) home->elsewhere.fetch_add(booked, std::memory_order_seq_cst);
+  if (alone(oldest, home, booked, key.ports_protocol, hash)) [[likely]] {
+    publish(oldest, tag, key, {entry, tag.version()}, now);
+    return Outcome::inserted;
+  }
+  // release: as in unbook()
+  if (booked != 0) home->elsewhere.fetch_sub(booked, std::memory_order_release);
+  give_back(oldest, tag);
+  return Outcome::existed;
 }
 
 template class Table<Line4>;

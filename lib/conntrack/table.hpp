@@ -8,6 +8,7 @@
 
 #include "conntrack/entry.hpp"
 #include "conntrack/flow_key.hpp"
+#include "conntrack/glance.hpp"
 #include "conntrack/line.hpp"
 #include "conntrack/page_memory.hpp"
 #include "conntrack/prefetch.hpp"
@@ -55,15 +56,18 @@ class Patience {
 /// on any clock that does not run backwards.
 ///
 /// Concurrency: a slot is owned by whoever moved its tag from `empty` (or a removed entry's `valid`) to
-/// `tentative` or `busy`. A reader takes key and entry between two equal readings of the tag.
+/// `tentative` or `busy`; nobody else changes such a tag. A reader takes key and entry between two equal
+/// readings of the tag.
 /// Who inserts a key first announces it (a `tentative` tag with the key's ports, then, unless at home, a
 /// booking in the home's `elsewhere`) and then looks at all other slots where the key may be (the home's
 /// tags, then its `elsewhere` and the tags that this leads to). All of it is sequentially consistent, so of
-/// two workers that insert one key at least one sees the other: it gives way, or turns the other's tag
-/// `busy`, which the other finds when its own compare-and-swap to `valid` fails. So one slot becomes valid,
-/// and both get its entry. An entry that moves is frozen where it was, valid where it goes, counted in
-/// moves_, and only then removed where it was; who has looked for it in vain meanwhile sees the count changed
-/// and looks again.
+/// two workers that insert one key at least one sees the other. It cannot know whether the other sees it,
+/// too: it gives way, or, if it has the lower address, waits until the other does or becomes valid. So one
+/// slot becomes valid, and both get its entry.
+/// An entry that moves is frozen where it was, booked and valid where it goes, and only then removed where it
+/// was: at each moment it is in a slot, at home or booked. Who looks for it in vain reads all that it has
+/// read once more; if nothing has changed, the entry was nowhere. No line is written by workers but those of
+/// the keys at hand.
 template <class Line>
 class Table {
  public:
@@ -105,7 +109,7 @@ class Table {
 
   [[nodiscard]] std::uint64_t hash(const FlowKey& key) const;
 
-  /// The valid entry of `key`, or an empty Slot.
+  /// The valid entry of `key`, or an empty Slot: there was a moment without one.
   [[nodiscard]] Slot find(const FlowKey& key, std::uint64_t hash) const;
 
   // The same in two steps, for many keys at once: first all homes are sent for and looked at, then what else
@@ -115,40 +119,44 @@ class Table {
   static void prefetch_home(Home home) { prefetch_line(home); }
   /// What is found in a line, at home or elsewhere, may be State::removed already.
   [[nodiscard]] static LineSlot find_in_line(const FlowKey& key, Line* line);
-  [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash) const;
   /// Of the entry that its home most probably has for a key; any number when it has none. To send for memory.
   [[nodiscard]] std::uint32_t probable_target(const FlowKey& key, std::uint64_t hash) const;
   /// Where a key that is not at home may be, unless it has moved since.
   struct Rest {
     /// Null: it is nowhere.
     Line* line;
-    /// There and nowhere else?
-    bool only;
   };
   /// Finds that out and sends for it.
   [[nodiscard]] Rest prefetch_rest(Home home, std::uint64_t hash) const;
-  /// `rest`: with a line. `moves`: what moves() was before `rest` was found out.
-  [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash, const Rest& rest,
-                               std::uint64_t moves) const;
-  /// Entries moved so far.
-  [[nodiscard]] std::uint64_t moves() const {
-    // acquire: a move that is counted already is seen, booking and all
-    return moves_.load(std::memory_order_acquire);
-  }
+  /// find() for a key that was not at home. `rest`: with a line.
+  [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash, const Rest& rest) const;
   /// Has a home no place for one more key? (A hint.)
   [[nodiscard]] static bool is_full(Home home) { return free_ways(*home) == 0; }
   // In front of insert(), for keys that are nowhere and whose home is full, in two steps again: sends for the
   // rest of its bucket, and then for its other bucket, if the key needs it. `patience`: insert()'s.
   static void prefetch_near(Home home);
   void prefetch_far(Home home, std::uint64_t hash, const Patience& patience = Patience()) const;
+  /// In front of insert_anywhere() for a key whose buckets are full: sends for where entries of the first one
+  /// may move.
+  void prefetch_moves(Home home) const;
   /// Makes an entry unless the key has one; meant for keys that have just been looked for in vain. When no
   /// room can be made, the oldest unconfirmed entry near by goes.
   Insertion insert(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,
                    Patience& patience);
-  // The same in two steps, of which most keys need one. At home: an empty Slot if the home is full, the key
+  // The same in three steps, of which most keys need one. At home: an empty Slot if the home is full, the key
   // may be in the table already or another worker is in the way.
   [[nodiscard]] Slot insert_at_home(const FlowKey& key, std::uint64_t hash, Home home, const Entry& entry,
                                     std::uint32_t now) const;
+  /// In the first free slot that is not at home. `existed`: the key may be in the table already, or another
+  /// worker is in the way. `slot`: when inserted.
+  [[nodiscard]] Outcome insert_elsewhere(const FlowKey& key, std::uint64_t hash, Home home,
+                                         const Entry& entry, std::uint32_t now, Slot& slot) const;
+  /// In their place in a table that is known to be full, for a key that its home has no place for: evicts the
+  /// oldest unconfirmed entry of its near bucket, or else of its far one. `existed`: it is not as simple as
+  /// that, insert_anywhere() is to be asked. `evicted` then is what had to go all the same, if its state is
+  /// changed.
+  [[nodiscard]] Outcome insert_into_full(const FlowKey& key, std::uint64_t hash, Home home,
+                                         const Entry& entry, std::uint32_t now, Entry& evicted) const;
   Insertion insert_anywhere(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,
                             Patience& patience);
 
@@ -241,8 +249,9 @@ class Table {
   /// Of a newcomer with another slot of its key.
   struct Meeting {
     bool lost = false;
-    /// The other's entry, if it is there already.
+    /// The other's entry, if it is there already; if not, where it will be.
     Slot slot;
+    Place ahead;
   };
 
   static void set_seen(std::atomic<std::uint32_t>& seen, std::uint32_t now) {
@@ -250,7 +259,6 @@ class Table {
     if (seen.load(std::memory_order_relaxed) != now) seen.store(now, std::memory_order_relaxed);
   }
   static std::uint8_t protocol_of(Tag tag) { return static_cast<std::uint8_t>(tag.ports_protocol() >> 32); }
-  static Slot look(Line& line, const FlowKey& key);
   static Slot look(Line& line, unsigned way, const FlowKey& key);
   static std::uint64_t address_difference(const Line& line, unsigned way, const FlowKey& key);
   static bool holds(const Line& line, unsigned way, const FlowKey& key);
@@ -266,25 +274,28 @@ class Table {
 
   static Tag claim(Place place, Status status, std::uint64_t ports_protocol);
   static void give_back(Place place, Tag tag);
-  /// Is there another slot in a line that might be of the key that was announced in `mine`?
-  static bool others_like(const Line& line, Place mine, std::uint64_t ports_protocol);
-  /// Is there no other slot at all that might be the key's? `booked`: what `mine` adds to its home's word.
-  [[nodiscard]] bool alone(Place mine, const Line* home, std::uint64_t booked, std::uint64_t ports_protocol,
+  /// Is `is(line, way, tag)` true of a slot where a key may be? False: there was a moment when it was not
+  /// true of any. `booked`: a booking that does not count.
+  template <class Is>
+  bool any_slot(Line* home, std::uint64_t hash, std::uint64_t booked, Is&& is) const;
+  /// Is there no slot but `mine` that might be of the key that was announced there? `booked`: what `mine`
+  /// adds to its home's word.
+  [[nodiscard]] bool alone(Place mine, Line* home, std::uint64_t booked, std::uint64_t ports_protocol,
                            std::uint64_t hash) const;
-  [[nodiscard]] bool others_elsewhere(Elsewhere there, Place mine, std::uint64_t ports_protocol,
-                                      std::uint64_t hash) const;
+  [[nodiscard]] bool alone_everywhere(Place mine, Line* home, std::uint64_t booked,
+                                      std::uint64_t ports_protocol, std::uint64_t hash) const;
   static void write(Place place, const FlowKey& key, PackedEntry packed, std::uint32_t now);
-  static bool publish(Place place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now);
+  static void publish(Place place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now);
 
   // Results of insertions are small or written where they are wanted: a processor waits for what is copied in
   // words that are longer than those it was just written in.
   static void survey(Line* bucket, const Newcomer& newcomer, Site& site);
   void find_site(const Newcomer& newcomer, Patience& patience, bool& searched_in_vain, Site& site);
-  void enter(Place place, Tag tag, const Newcomer& newcomer, bool patient, Insertion& result) const;
+  void enter(Place place, Tag tag, const Newcomer& newcomer, Insertion& result) const;
   static bool remove(Line& line, unsigned way, PackedEntry packed);
   Tag evict(Place place, const Newcomer& newcomer, PackedEntry& gone) const;
-  Meeting meet(Place mine, const FlowKey& key, std::uint64_t hash, bool patient) const;
-  static Meeting meet_in(Line& line, Place mine, const FlowKey& key, bool patient);
+  Meeting meet(Place mine, const FlowKey& key, std::uint64_t hash, std::uint64_t booked) const;
+  static void wait_for(Place ahead);
 
   enum class Room : std::uint8_t { made, raced, none };
   /// An entry that could move, and the first line to be tried of its other bucket. (No initialisers: a search
@@ -303,8 +314,6 @@ class Table {
   PageMemory memory_;
   std::span<Line> lines_;
   std::array<std::uint64_t, 5> seeds_{};
-  /// Entries moved so far.
-  alignas(64) std::atomic<std::uint64_t> moves_{0};
 };
 
 using Table4 = Table<Line4>;

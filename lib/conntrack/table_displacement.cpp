@@ -88,11 +88,9 @@ bool Table<Line>::make(const Move& move, Place to) {
   write(to, key, {packed.entry(), busy.version()}, move.from->seen[move.way].load(std::memory_order_relaxed));
   // release: as in publish()
   to.tag().store(Tag(tag.ports_protocol(), Status::valid, busy.version()).word(), std::memory_order_release);
-  // release: who sees it counted sees it in its new place
-  moves_.fetch_add(1, std::memory_order_release);
   auto gone = packed.entry();
   gone.state = State::removed;
-  // release: who sees the entry gone sees it counted
+  // release: who sees the entry gone sees it in its new place
   source_entry.store(packed.with(gone).word(), std::memory_order_release);
   const Place left(move.from, move.way);
   unbook(left, move.hash);
@@ -100,6 +98,16 @@ bool Table<Line>::make(const Move& move, Place to) {
   return true;
 }
 
+template <class Line>
+void Table<Line>::prefetch_moves(Home home) const {
+  for (unsigned n = 0; n < slots_per_bucket; ++n) {
+    Move move;
+    if (other_bucket(sibling(home, n / Line::slots), n % Line::slots, move)) prefetch_bucket(move.to);
+  }
+}
+
+template void Table<Line4>::prefetch_moves(Line4*) const;
+template void Table<Line6>::prefetch_moves(Line6*) const;
 template auto Table<Line4>::make_room(Line4*, Line4*, Place&) -> Room;
 template auto Table<Line6>::make_room(Line6*, Line6*, Place&) -> Room;
 

@@ -31,45 +31,43 @@ Tag Table<Line>::claim(Place place, Status status, std::uint64_t ports_protocol)
   auto current = word.load(std::memory_order_relaxed);
   if (Tag(current).status() != Status::empty) return {};
   const Tag mine = Tag(current).next_use(status, ports_protocol);
-  // seq_cst: see alone(); it also puts the previous owner's last writes before ours
+  // seq_cst: see Table; it also puts the previous owner's last writes before ours
   if (!word.compare_exchange_strong(current, mine.word(), std::memory_order_seq_cst,
                                     std::memory_order_relaxed))
     return {};
   return mine;
 }
 
+/// any_slot() for the many keys of which nothing is elsewhere. Nothing needs to be read twice then but the
+/// home's tags, as a key that was in the table when the home's word was read was at home.
 template <class Line>
-bool Table<Line>::others_like(const Line& line, Place mine, std::uint64_t ports_protocol) {
-  bool found = false;
-  for (unsigned way = 0; way < Line::slots; ++way)
-    // seq_cst: see alone()
-    if (&line.tag[way] != &mine.tag())
-      found |= Tag(line.tag[way].load(std::memory_order_seq_cst)).is_like(ports_protocol);
-  return found;
-}
-
-template <class Line>
-bool Table<Line>::others_elsewhere(Elsewhere there, Place mine, std::uint64_t ports_protocol,
-                                   std::uint64_t hash) const {
-  Line* const first = home(hash);
-  for (; there.any(); there.drop_first())
-    if (others_like(*candidate(hash, first, there.first()), mine, ports_protocol)) return true;
-  return false;
-}
-
-/// seq_cst, here and where it says so: announcing and looking, see Table.
-template <class Line>
-[[gnu::always_inline]] inline bool Table<Line>::alone(Place mine, const Line* home, std::uint64_t booked,
+[[gnu::always_inline]] inline bool Table<Line>::alone(Place mine, Line* home, std::uint64_t booked,
                                                       std::uint64_t ports_protocol,
                                                       std::uint64_t hash) const {
-  // acquire: a move that is counted already is seen below in its new place, booking and all
-  const auto moves = moves_.load(std::memory_order_acquire);
-  if (others_like(*home, mine, ports_protocol)) return false;
+  std::array<std::uint64_t, Line::slots> tags;
+  bool like = false, changed = false;
+  for (unsigned way = 0; way < Line::slots; ++way) {
+    // seq_cst: see Table
+    tags[way] = home->tag[way].load(std::memory_order_seq_cst);
+    like |= &home->tag[way] != &mine.tag() && Tag(tags[way]).is_like(ports_protocol);
+  }
+  if (like) [[unlikely]]
+    return false;
   const auto others = home->elsewhere.load(std::memory_order_seq_cst) - booked;
-  if (others != 0 && others_elsewhere({others, hash}, mine, ports_protocol, hash)) return false;
-  // relaxed: the loads before it acquire. Who missed an entry because it has left its old place sees it
-  // counted.
-  return moves == moves_.load(std::memory_order_relaxed);
+  if (others != 0 && Elsewhere(others, hash).any()) [[unlikely]]
+    return alone_everywhere(mine, home, booked, ports_protocol, hash);
+  for (unsigned way = 0; way < Line::slots; ++way)
+    // relaxed: the loads before it acquire
+    changed |= home->tag[way].load(std::memory_order_relaxed) != tags[way];
+  return !changed;
+}
+
+template <class Line>
+[[gnu::noinline]] bool Table<Line>::alone_everywhere(Place mine, Line* home, std::uint64_t booked,
+                                                     std::uint64_t ports_protocol, std::uint64_t hash) const {
+  return !any_slot(home, hash, booked, [&](const Line& line, unsigned way, Tag tag) {
+    return &line.tag[way] != &mine.tag() && tag.is_like(ports_protocol);
+  });
 }
 
 template <class Line>
@@ -82,12 +80,10 @@ void Table<Line>::write(Place place, const FlowKey& key, PackedEntry packed, std
 }
 
 template <class Line>
-bool Table<Line>::publish(Place place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now) {
+void Table<Line>::publish(Place place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now) {
   write(place, key, packed, now);
-  auto expected = tag.word();
-  // release: who sees the tag valid sees the rest. Failure means that another has turned it `busy`.
-  return place.tag().compare_exchange_strong(expected, tag.with(Status::valid).word(),
-                                             std::memory_order_release, std::memory_order_relaxed);
+  // release: who sees the tag valid sees the rest
+  place.tag().store(tag.with(Status::valid).word(), std::memory_order_release);
 }
 
 template <class Line>
@@ -99,17 +95,47 @@ template <class Line>
   const Tag tag = claim(place, Status::tentative, key.ports_protocol);
   if (!tag) [[unlikely]]
     return {};
-  const PackedEntry packed(entry, tag.version());
-  if (alone(place, home, 0, key.ports_protocol, hash) && publish(place, tag, key, packed, now)) [[likely]]
+  if (alone(place, home, 0, key.ports_protocol, hash)) [[likely]] {
+    const PackedEntry packed(entry, tag.version());
+    publish(place, tag, key, packed, now);
     return {place, packed};
+  }
   give_back(place, tag);
   return {};
+}
+
+template <class Line>
+[[gnu::noinline]] auto Table<Line>::insert_elsewhere(const FlowKey& key, std::uint64_t hash, Home home,
+                                                     const Entry& entry, std::uint32_t now, Slot& slot) const
+    -> Outcome {
+  for (unsigned i = 1; i < 2 * lines_per_bucket; ++i) {
+    const Place place = free_place(candidate(hash, home, i));
+    if (!place) continue;
+    const Tag tag = claim(place, Status::tentative, key.ports_protocol);
+    if (!tag) return Outcome::existed;
+    const auto booked = Elsewhere::booking(i, place.way(), hash);
+    // seq_cst: see Table
+    home->elsewhere.fetch_add(booked, std::memory_order_seq_cst);
+    if (alone(place, home, booked, key.ports_protocol, hash)) [[likely]] {
+      const PackedEntry packed(entry, tag.version());
+      publish(place, tag, key, packed, now);
+      slot = {place, packed};
+      return Outcome::inserted;
+    }
+    // release: as in unbook()
+    home->elsewhere.fetch_sub(booked, std::memory_order_release);
+    give_back(place, tag);
+    return Outcome::existed;
+  }
+  return Outcome::full;
 }
 
 template <class Line>
 auto Table<Line>::insert(const FlowKey& key, std::uint64_t hash, const Entry& entry, std::uint32_t now,
                          Patience& patience) -> Insertion {
   if (const Slot slot = insert_at_home(key, hash, home(hash), entry, now))
+    return {Outcome::inserted, slot, std::nullopt};
+  if (Slot slot; insert_elsewhere(key, hash, home(hash), entry, now, slot) == Outcome::inserted)
     return {Outcome::inserted, slot, std::nullopt};
   return insert_anywhere(key, hash, entry, now, patience);
 }

@@ -35,15 +35,15 @@ Line* Table<Line>::far(std::uint64_t hash, const Line* home) const {
 
 template <class Line>
 [[gnu::always_inline]] inline auto Table<Line>::prefetch_rest(Home home, std::uint64_t hash) const -> Rest {
-  // relaxed: find_rest() looks again if anything has moved meanwhile, insert() in any case
+  // relaxed: find_rest() and insert() look again
   auto there = elsewhere(*home, hash, std::memory_order_relaxed);
-  if (!there.any()) return {nullptr, true};
+  if (!there.any()) return {nullptr};
   Line* const line = candidate(hash, home, there.first());
   prefetch_line(line);
   there.drop_first();
   if (there.any()) [[unlikely]]
     prefetch_lines(there, home, hash);
-  return {line, !there.any()};
+  return {line};
 }
 
 template <class Line>
@@ -70,12 +70,11 @@ void Table<Line>::prefetch_far(Home home, std::uint64_t hash, const Patience& pa
 /// Would a newcomer evict something in a full bucket? (A hint.)
 template <class Line>
 bool Table<Line>::has_evictable(Line* bucket) {
-  bool found = false;
   for (unsigned i = 0; i < lines_per_bucket; ++i)
     // relaxed: a hint
     for (const auto& entry : sibling(bucket, i)->entry)
-      found |= PackedEntry(entry.load(std::memory_order_relaxed)).evictable();
-  return found;
+      if (PackedEntry(entry.load(std::memory_order_relaxed)).evictable()) return true;
+  return false;
 }
 
 /// 0: the slot's addresses are the key's.
@@ -100,17 +99,33 @@ template <class Line>
   const Tag tag(line.tag[way].load(std::memory_order_acquire));
   if (!tag.shows(key.ports_protocol) || !holds(line, way, key)) return {};
   const PackedEntry packed(line.entry[way].load(std::memory_order_acquire));
-  // acquire: who finds the slot given back, as its entry has moved, sees the move counted
-  if (line.tag[way].load(std::memory_order_acquire) != tag.word() || packed.state() == State::removed)
+  // relaxed: the loads before it acquire
+  if (line.tag[way].load(std::memory_order_relaxed) != tag.word() || packed.state() == State::removed)
     return {};
   return {{&line, way}, packed};
 }
 
+/// Until all that is to be read has been read twice without a change between: when the home's word was read
+/// the second time, a key that was in the table was in one of the slots that were looked at. Another round
+/// means that another worker has changed one of these few slots.
 template <class Line>
-auto Table<Line>::look(Line& line, const FlowKey& key) -> Slot {
-  for (unsigned way = 0; way < Line::slots; ++way)
-    if (const Slot slot = look(line, way, key)) return slot;
-  return {};
+template <class Is>
+bool Table<Line>::any_slot(Line* home, std::uint64_t hash, std::uint64_t booked, Is&& is) const {
+  for (;;) {
+    Glance glance;
+    const auto in = [&](Line& line) {
+      for (unsigned way = 0; way < Line::slots; ++way)
+        if (is(line, way, glance.at(line.tag[way]))) return true;
+      return false;
+    };
+    if (in(*home)) return true;
+    // seq_cst: see Table
+    const auto word = home->elsewhere.load(std::memory_order_seq_cst);
+    for (Elsewhere there(word - booked, hash); there.any(); there.drop_first())
+      if (in(*candidate(hash, home, there.first()))) return true;
+    // acquire: the tags are read after it
+    if (home->elsewhere.load(std::memory_order_acquire) == word && glance.unchanged()) return false;
+  }
 }
 
 /// Which way it is is a coin's toss to the processor, hence no branch on it: the first way that does not hold
@@ -142,27 +157,19 @@ std::uint32_t Table<Line>::probable_target(const FlowKey& key, std::uint64_t has
 }
 
 template <class Line>
-auto Table<Line>::find_rest(const FlowKey& key, std::uint64_t hash) const -> Slot {
-  Line* const first = home(hash);
-  // acquire: an entry that was booked before we looked at its home is found where it is booked
-  for (auto there = elsewhere(*first, hash, std::memory_order_acquire); there.any(); there.drop_first())
-    if (const Slot slot = look(*candidate(hash, first, there.first()), key)) return slot;
-  return {};
-}
-
-template <class Line>
-auto Table<Line>::find_rest(const FlowKey& key, std::uint64_t hash, const Rest& rest,
-                            std::uint64_t moves) const -> Slot {
-  if (const Slot slot = look(*rest.line, key)) return slot;
-  // relaxed: look() acquires. Who missed an entry because it has left that line sees it counted.
-  const bool nowhere = rest.only && moves == moves_.load(std::memory_order_relaxed);
-  return nowhere ? Slot{} : find_rest(key, hash);
-}
-
-template <class Line>
 auto Table<Line>::find(const FlowKey& key, std::uint64_t hash) const -> Slot {
-  if (const Slot slot = look(*home(hash), key)) return slot;
-  return find_rest(key, hash);
+  Slot slot;
+  any_slot(home(hash), hash, 0, [&](Line& line, unsigned way, Tag tag) {
+    return tag.shows(key.ports_protocol) && (slot = look(line, way, key));
+  });
+  return slot;
+}
+
+template <class Line>
+auto Table<Line>::find_rest(const FlowKey& key, std::uint64_t hash, const Rest& rest) const -> Slot {
+  for (unsigned way = 0; way < Line::slots; ++way)
+    if (const Slot slot = look(*rest.line, way, key)) return slot;
+  return find(key, hash);
 }
 
 template <class Line>

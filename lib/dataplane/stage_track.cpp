@@ -73,6 +73,19 @@ void count_begun(const Context& context, const Placement& placement) {
   placement.choice->add(1);
 }
 
+void count_evicted(Context& context, const Entry& entry) {
+  count_ended(context, entry);
+  context.counters.evictions.add(1);
+  context.counters.entries_removed.add(1);
+}
+
+/// Without an entry each packet is placed anew; what opens a connection is counted once.
+void count_untracked(Context& context, const Flow& flow, const Placement& placement) {
+  if (!flow.opens() && flow.tcp()) return;
+  context.counters.untracked.add(1);
+  placement.choice->add(1);
+}
+
 /// Puts the placement on record, unless another worker has been there first; its choice then counts.
 template <class Table>
 [[gnu::noinline]] Entry record(Context& context, const Flow& flow, const Placement& placement, Table& table,
@@ -90,11 +103,7 @@ template <class Table>
     } else {
       const auto insertion = table.insert_anywhere(flow.parsed.key, flow.hash, placement.entry, context.now,
                                                    patience(context, table));
-      if (insertion.evicted) {
-        count_ended(context, *insertion.evicted);
-        context.counters.evictions.add(1);
-        context.counters.entries_removed.add(1);
-      }
+      if (insertion.evicted) count_evicted(context, *insertion.evicted);
       if (insertion.outcome == Table::Outcome::full) break;
       if (insertion.outcome == Table::Outcome::inserted) {
         context.counters.entries_made.add(1);
@@ -105,11 +114,7 @@ template <class Table>
     }
     if (keeps<Table>(context, flow, slot)) return slot.entry();
   }
-  // Without an entry each packet comes here; what opens a connection is counted once.
-  if (flow.opens() || !flow.tcp()) {
-    context.counters.untracked.add(1);
-    placement.choice->add(1);
-  }
+  count_untracked(context, flow, placement);
   return placement.entry;
 }
 
@@ -126,7 +131,7 @@ class Tracker {
         rules_(context.snapshot->layout->rules.data()),
         zone_count_(context.snapshot->zone_count()),
         now_(context.now),
-        moves_(table.moves()) {}
+        patience_(patience(context, table)) {}
 
   void track(const Selection& flows) {
     if (targets_.size() > few_targets) prefetch_targets(flows);
@@ -219,7 +224,7 @@ class Tracker {
 
   [[gnu::noinline]] void track_other(std::uint16_t i, Selection& missing) {
     const Flow flow = flow_at(context_, batch_, i);
-    if (const auto slot = table_.find_rest(flow.parsed.key, flow.hash, rest_[i], moves_)) {
+    if (const auto slot = table_.find_rest(flow.parsed.key, flow.hash, rest_[i])) {
       track_found(i, flow, slot);
     } else {
       missing.add(i);
@@ -228,26 +233,76 @@ class Tracker {
 
   [[gnu::noinline]] void begin_connections() {
     for (const std::uint16_t i : fresh_.positions())
-      if (Table::is_full(home_of(i)))
-        table_.prefetch_far(home_of(i), batch_.hash[i], patience(context_, table_));
+      if (Table::is_full(home_of(i))) table_.prefetch_far(home_of(i), batch_.hash[i], patience_);
     if (targets_.size() > few_targets) prefetch_placements(context_, batch_, fresh_);
     // All of them before the first is inserted, as a processor looks no further ahead than to the next locked
     // operation.
     place(context_, batch_, fresh_.positions());
     for (const std::uint16_t i : fresh_.positions())
       begin_connection(i, flow_at(context_, batch_, i), batch_.placement[i]);
+    if (!crowded_.positions().empty()) begin_crowded();
   }
 
-  /// Sends a new connection where the plan says, or drops it.
+  /// Sends a new connection where the plan says, or drops it, or leaves it to begin_crowded().
   void begin_connection(std::uint16_t i, const Flow& flow, const Placement& placement) {
     if (placement.refusal) [[unlikely]]
       return refuse(i, flow, *placement.refusal);
-    const Entry& entry = placement.entry;
-    if (!table_.insert_at_home(flow.parsed.key, flow.hash, home_of(i), entry, context_.now)) [[unlikely]]
-      return send_to(i, record(context_, flow, placement, table_, Slot{}));
+    const auto outcome = insert_where_free(i, flow, placement.entry);
+    if (outcome != Table::Outcome::inserted) [[unlikely]]
+      return begin_otherwise(i, flow, placement, outcome);
+    count_made(placement);
+    forwarder_.send(i, flow.parsed, flow.rule, *placement.target, placement.entry.client_zone);
+  }
+
+  typename Table::Outcome insert_where_free(std::uint16_t i, const Flow& flow, const Entry& entry) {
+    using Outcome = typename Table::Outcome;
+    const auto& key = flow.parsed.key;
+    if (table_.insert_at_home(key, flow.hash, home_of(i), entry, now_)) return Outcome::inserted;
+    if (!Table::is_full(home_of(i))) return Outcome::existed;
+    // In a table that is known to be full nobody looks for free places far away.
+    if (patience_.exhausted()) return Outcome::full;
+    Slot slot;
+    return table_.insert_elsewhere(key, flow.hash, home_of(i), entry, now_, slot);
+  }
+
+  void count_made(const Placement& placement) {
     context_.counters.entries_made.add(1);
     count_begun(context_, placement);
-    forwarder_.send(i, flow.parsed, flow.rule, *placement.target, entry.client_zone);
+  }
+
+  [[gnu::noinline]] void begin_otherwise(std::uint16_t i, const Flow& flow, const Placement& placement,
+                                         typename Table::Outcome outcome) {
+    if (outcome == Table::Outcome::existed) return begin_slowly(i);
+    if (patience_.exhausted()) return begin_in_full_table(i, flow, placement);
+    crowded_.add(i);
+  }
+
+  void begin_in_full_table(std::uint16_t i, const Flow& flow, const Placement& placement) {
+    Entry evicted{.state = State::removed};
+    auto outcome = Table::Outcome::existed;
+    if (!patience_.worth_it(now_))
+      outcome =
+          table_.insert_into_full(flow.parsed.key, flow.hash, home_of(i), placement.entry, now_, evicted);
+    if (evicted.state != State::removed) count_evicted(context_, evicted);
+    if (outcome == Table::Outcome::existed) [[unlikely]]
+      return begin_slowly(i);
+    if (outcome == Table::Outcome::inserted) {
+      count_made(placement);
+    } else {
+      count_untracked(context_, flow, placement);
+    }
+    forwarder_.send(i, flow.parsed, flow.rule, *placement.target, placement.entry.client_zone);
+  }
+
+  /// Connections that others have to make room for; when the batch's other ones are in, so that memory
+  /// arrives meanwhile.
+  [[gnu::noinline]] void begin_crowded() {
+    for (const std::uint16_t i : crowded_.positions()) table_.prefetch_moves(home_of(i));
+    for (const std::uint16_t i : crowded_.positions()) begin_slowly(i);
+  }
+
+  [[gnu::noinline]] void begin_slowly(std::uint16_t i) {
+    send_to(i, record(context_, flow_at(context_, batch_, i), batch_.placement[i], table_, Slot{}));
   }
 
   /// The policy has nobody for a new connection; only now it matters whether another worker has just made or
@@ -266,12 +321,12 @@ class Tracker {
   const Rule* rules_;
   std::size_t zone_count_;
   std::uint32_t now_;
-  /// Before anything was looked up.
-  std::uint64_t moves_;
+  conntrack::Patience& patience_;
   Selection others_;
   /// By position, for others_. (Without initialisers, as there are few.)
   std::array<typename Table::Rest, Batch::max_size> rest_;
   Selection fresh_;
+  Selection crowded_;
 };
 
 }  // namespace

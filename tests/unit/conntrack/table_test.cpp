@@ -242,7 +242,7 @@ TEMPLATE_TEST_CASE("a key is at home, or its home says that it may be elsewhere"
   for (std::uint64_t i = 0; i < 7000; ++i) {
     const auto hash = table.hash(key(i));
     const auto here = table.find_in_line(key(i), table.home(hash));
-    const bool elsewhere = !ends_at_home(table, i) && table.find_rest(key(i), hash);
+    const bool elsewhere = !ends_at_home(table, i) && table.find(key(i), hash);
     REQUIRE((here || elsewhere));
     at_home += here ? 1 : 0;
   }
@@ -253,7 +253,6 @@ TEMPLATE_TEST_CASE("a key that has moved since its home was asked is found", "",
   constexpr std::uint64_t early = 7000, all = 8500;
   TestType table(10'000, 1);
   fill(table, confirmed, early);
-  const auto moves = table.moves();
   std::vector<typename TestType::Rest> rests;
   for (std::uint64_t i = 0; i < early; ++i) {
     const auto hash = table.hash(key(i));
@@ -264,7 +263,7 @@ TEMPLATE_TEST_CASE("a key that has moved since its home was asked is found", "",
   for (std::uint64_t i = 0; i < early; ++i) {
     const auto hash = table.hash(key(i));
     if (rests[i].line == nullptr || TestType::find_in_line(key(i), table.home(hash))) continue;
-    const auto slot = table.find_rest(key(i), hash, rests[i], moves);
+    const auto slot = table.find_rest(key(i), hash, rests[i]);
     REQUIRE(slot);
     moved += slot.place.line() != rests[i].line ? 1 : 0;
   }
@@ -273,7 +272,7 @@ TEMPLATE_TEST_CASE("a key that has moved since its home was asked is found", "",
     const auto hash = table.hash(key(i));
     const auto rest = table.prefetch_rest(table.home(hash), hash);
     if (rest.line == nullptr) continue;
-    CHECK_FALSE(table.find_rest(key(i), hash, rest, table.moves()));
+    CHECK_FALSE(table.find_rest(key(i), hash, rest));
     ++misled;
   }
   CHECK(misled > 10);
@@ -299,6 +298,99 @@ TEMPLATE_TEST_CASE("a home takes keys that are new until it is full", "", Table4
   CHECK(count(table) == entries);
   CHECK(table.insert(key(next), table.hash(key(next)), confirmed, 1, patience).outcome ==
         TestType::Outcome::inserted);
+}
+
+TEMPLATE_TEST_CASE("a key whose home is full goes elsewhere while anything is free there", "", Table4,
+                   Table6) {
+  TestType table(8, 1);
+  const auto hash = table.hash(key(1));
+  auto* const home = table.home(hash);
+  std::uint64_t elsewhere = 0;
+  for (std::uint64_t i = 1; elsewhere < 8; ++i) {
+    const auto hash_of_it = table.hash(key(i));
+    if (table.home(hash_of_it) != home) continue;
+    if (table.insert_at_home(key(i), hash_of_it, home, confirmed, 1)) continue;
+    const auto before = count(table);
+    using Outcome = typename TestType::Outcome;
+    typename TestType::Slot slot;
+    const auto outcome = table.insert_elsewhere(key(i), hash_of_it, home, confirmed, 1, slot);
+    REQUIRE(outcome == (before < table.capacity() ? Outcome::inserted : Outcome::full));
+    ++elsewhere;
+    if (!slot) continue;
+    CHECK(slot.place.line() != home);
+    CHECK(table.find(key(i), hash_of_it));
+    const auto again = table.insert_elsewhere(key(i), hash_of_it, home, confirmed, 1, slot);
+    CHECK(again == (before + 1 < table.capacity() ? Outcome::existed : Outcome::full));
+    CHECK(count(table) == before + 1);
+  }
+  CHECK(count(table) == table.capacity());
+  table.sweep(
+      0, table.line_count(), 1, [](std::uint8_t, const Entry&, std::uint32_t) { return true; },
+      [](const Entry&) {});
+  CHECK(table.prefetch_rest(home, hash).line == nullptr);
+}
+
+namespace {
+
+/// A full table of eight slots and a key that is not in it.
+template <class Table>
+struct FullTable {
+  explicit FullTable(State state) {
+    for (std::uint64_t i = 1; count(table) < table.capacity(); ++i) {
+      Patience fresh;
+      table.insert(key(i), table.hash(key(i)), Entry{static_cast<std::uint32_t>(i), 0, 0, state},
+                   static_cast<std::uint32_t>(i), fresh);
+      newcomer = key(i + 1);
+    }
+  }
+  auto insert(const FlowKey& one) {
+    return table.insert_into_full(one, table.hash(one), table.home(table.hash(one)), confirmed, 100, evicted);
+  }
+
+  Table table{8, 1};
+  FlowKey newcomer;
+  Entry evicted{.state = State::removed};
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a newcomer to a full table takes the place of its oldest unconfirmed neighbour", "",
+                   Table4, Table6) {
+  using Outcome = typename TestType::Outcome;
+  FullTable<TestType> full(State::syn);
+  std::uint32_t oldest = ~0U;
+  auto* const home = full.table.home(full.table.hash(full.newcomer));
+  full.table.for_each(0, [&](const FlowKey& one, const Entry& entry, std::uint32_t) {
+    const auto distance = full.table.find(one, full.table.hash(one)).place.line() - home;
+    const auto bucket = static_cast<std::ptrdiff_t>(TestType::lines_per_bucket);
+    const auto start = (reinterpret_cast<std::uintptr_t>(home) / sizeof *home) % TestType::lines_per_bucket;
+    const auto at = distance + static_cast<std::ptrdiff_t>(start);
+    if (at >= 0 && at < bucket) oldest = std::min(oldest, entry.target);
+  });
+  REQUIRE(full.insert(full.newcomer) == Outcome::inserted);
+  CHECK(full.evicted == Entry{oldest, 0, 0, State::syn});
+  CHECK(full.table.find(full.newcomer, full.table.hash(full.newcomer)).entry() == confirmed);
+  CHECK_FALSE(full.table.find(key(oldest), full.table.hash(key(oldest))));
+  CHECK(count(full.table) == full.table.capacity());
+}
+
+TEMPLATE_TEST_CASE("a newcomer to a full table of confirmed entries leaves all in place", "", Table4,
+                   Table6) {
+  using Outcome = typename TestType::Outcome;
+  FullTable<TestType> full(State::confirmed);
+  CHECK(full.insert(full.newcomer) == Outcome::full);
+  CHECK(full.evicted.state == State::removed);
+  CHECK_FALSE(full.table.find(full.newcomer, full.table.hash(full.newcomer)));
+  // A key that is there, and one whose bucket has a place that is free or about to be.
+  CHECK(full.insert(key(1)) == Outcome::existed);
+  const auto slot = full.table.find(key(1), full.table.hash(key(1)));
+  slot.place.entry().store(slot.packed.with({.state = State::removed}).word());
+  const auto moved = [&] { return full.insert(full.newcomer) == Outcome::existed; };
+  CHECK(moved());
+  slot.place.tag().store(Tag(slot.place.tag().load()).emptied().word());
+  CHECK(moved());
+  CHECK(full.evicted.state == State::removed);
+  CHECK(count(full.table) == full.table.capacity() - 1);
 }
 
 TEMPLATE_TEST_CASE("a look-up in vain mostly ends at home, in a table that is nearly full too", "", Table4,
@@ -339,10 +431,14 @@ TEST_CASE("a newcomer does not wait for ever for another that has lost its core"
         [](const Entry&) {});
     const Tag announced(key(1).ports_protocol, Tag::Status::tentative, 7);
     line.tag[stuck].store(announced.word(), std::memory_order_relaxed);
-    const auto insertion = table.insert(key(1), table.hash(key(1)), confirmed, 1, patience);
-    CHECK(insertion.outcome == Table4::Outcome::inserted);
-    // So that the other finds out.
-    CHECK(line.tag[stuck].load(std::memory_order_relaxed) == announced.with(Tag::Status::busy).word());
+    const auto insert = [&] {
+      return table.insert(key(1), table.hash(key(1)), confirmed, 1, patience).outcome;
+    };
+    CHECK(insert() == Table4::Outcome::full);
+    CHECK(count(table) == 0);
+    CHECK(line.tag[stuck].load(std::memory_order_relaxed) == announced.word());
+    line.tag[stuck].store(announced.emptied().word(), std::memory_order_relaxed);
+    CHECK(insert() == Table4::Outcome::inserted);
   }
 }
 
