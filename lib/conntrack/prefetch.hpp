@@ -16,6 +16,17 @@ inline void prefetch_line(const void* line) {
 #endif
 }
 
+/// The same for a line that will be written: another core that has written it lets go of it meanwhile.
+inline void prefetch_to_write(const void* line) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
+#elif defined(__aarch64__)
+  asm volatile("prfm pstl1keep, %0" : : "Q"(*static_cast<const char*>(line)));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
 /// Sends for lines some at a time, as a prefetch holds its core up while the way to its page is looked up,
 /// and of several in a row the ways are looked up side by side. No more than a processor can fetch at once
 /// (AMD Zen 4: about 20): it may drop the others. The last ones are sent for at the end of its life.

@@ -53,12 +53,12 @@ template <class Line>
 
 template <class Line>
 void Table<Line>::prefetch_near(Home home) {
-  for (unsigned i = 1; i < lines_per_bucket; ++i) prefetch_line(sibling(home, i));
+  for (unsigned i = 1; i < lines_per_bucket; ++i) prefetch_to_write(sibling(home, i));
 }
 
 template <class Line>
 void Table<Line>::prefetch_bucket(Line* first) {
-  for (unsigned i = 0; i < lines_per_bucket; ++i) prefetch_line(sibling(first, i));
+  for (unsigned i = 0; i < lines_per_bucket; ++i) prefetch_to_write(sibling(first, i));
 }
 
 template <class Line>

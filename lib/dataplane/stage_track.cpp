@@ -189,6 +189,7 @@ class Tracker {
   [[gnu::noinline]] void track_missing(std::uint16_t i) {
     rest_[i] = table_.prefetch_rest(home_of(i), batch_.hash[i]);
     if (rest_[i].line != nullptr) return others_.add(i);
+    conntrack::prefetch_to_write(home_of(i));
     if (Table::is_full(home_of(i))) Table::prefetch_near(home_of(i));
     fresh_.add(i);
   }
