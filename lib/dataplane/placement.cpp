@@ -28,39 +28,56 @@ TargetId pick(const Service& service, const policy::SelectionTable& table, const
   return service.targets[table.pick(flow_hash(service.affinity, parsed))];
 }
 
-Counter& choice_counter(const Context& context, const Service& service, std::size_t member,
-                        std::size_t client_zone, policy::Choice choice) {
-  const std::size_t index = (member * context.snapshot->zone_count() + client_zone) * policy::choice_count +
-                            static_cast<std::size_t>(choice);
-  return context.block->choices[service.first_choice + index];
-}
+/// What placing takes of a batch's context, at hand: nobody knows that what is written does not change it.
+class Placer {
+ public:
+  explicit Placer(const Context& context)
+      : layout_(*context.snapshot->layout),
+        plans_(context.snapshot->plans.data()),
+        targets_(context.snapshot->targets),
+        zone_count_(context.snapshot->zone_count()),
+        choices_(context.block->choices.data()) {}
 
-void place_one(const Context& context, const packet::Parsed& parsed, const Rule& rule, Placement& placement) {
-  using packet::DropReason;
-  const Snapshot& snapshot = *context.snapshot;
-  const auto* service_plan = snapshot.plans[rule.service].get();
-  const auto refuse = [&](DropReason reason) { placement.refusal = reason; };
-  placement.refusal.reset();
-  if (service_plan == nullptr) return refuse(DropReason::starting);
-  const auto client = client_of(snapshot.layout->zones, parsed);
-  if (client.other_region && !rule.allow_global_access) return refuse(DropReason::other_region);
-  const auto& plan = service_plan->by_zone[client.zone];
-  if (!plan.table) return refuse(DropReason::no_backend);
-  const Service& service = snapshot.layout->services[rule.service];
-  const TargetId id = pick(service, *plan.table, parsed);
-  const Target& target = snapshot.targets[id];
-  const bool tcp = parsed.key.protocol() == packet::ip_protocol::tcp;
-  placement.entry = {id, target.epoch[tcp ? 1 : 0], client.zone, conntrack::first_state(parsed.tcp_flags)};
-  placement.target = &target;
-  placement.choice = &choice_counter(context, service, target.member, client.zone, plan.choice);
-}
+  void place(const packet::Parsed& parsed, const Rule& rule, Placement& placement) const {
+    using packet::DropReason;
+    const auto refuse = [&](DropReason reason) { placement.refusal = reason; };
+    const auto* service_plan = plans_[rule.service].get();
+    if (service_plan == nullptr) return refuse(DropReason::starting);
+    const auto client = client_of(layout_.zones, parsed);
+    if (client.other_region && !rule.allow_global_access) return refuse(DropReason::other_region);
+    const auto& plan = service_plan->by_zone[client.zone];
+    if (!plan.table) return refuse(DropReason::no_backend);
+    const Service& service = layout_.services[rule.service];
+    const TargetId id = pick(service, *plan.table, parsed);
+    const Target& target = targets_[id];
+    const bool tcp = parsed.key.protocol() == packet::ip_protocol::tcp;
+    placement.refusal.reset();
+    placement.entry = {id, target.epoch[tcp ? 1 : 0], client.zone, conntrack::first_state(parsed.tcp_flags)};
+    placement.target = &target;
+    placement.choice = &choice_counter(service, target.member, client.zone, plan.choice);
+  }
+
+  [[nodiscard]] Counter& choice_counter(const Service& service, std::size_t member, std::size_t client_zone,
+                                        policy::Choice choice) const {
+    return choices_[service.first_choice + (member * zone_count_ + client_zone) * policy::choice_count +
+                    static_cast<std::size_t>(choice)];
+  }
+
+ private:
+  const Layout& layout_;
+  const std::shared_ptr<const policy::ServicePlan>* plans_;
+  Targets::View targets_;
+  std::size_t zone_count_;
+  Counter* choices_;
+};
 
 }  // namespace
 
 void place(const Context& context, Batch& batch, std::span<const std::uint16_t> positions) {
+  const Placer placer(context);
   const Rule* const rules = context.snapshot->layout->rules.data();
   for (const std::uint16_t i : positions)
-    place_one(context, batch.parsed[i], rules[batch.rule[i]], batch.placement[i]);
+    placer.place(batch.parsed[i], rules[batch.rule[i]], batch.placement[i]);
 }
 
 void prefetch_placements(const Context& context, const Batch& batch, const Selection& flows) {
@@ -68,6 +85,7 @@ void prefetch_placements(const Context& context, const Batch& batch, const Selec
   const auto prefetch_line = [](const void* line) {
     if (line != nullptr) conntrack::prefetch_line(line);
   };
+  const Placer placer(context);
   const Snapshot& snapshot = *context.snapshot;
   const Layout& layout = *snapshot.layout;
   struct Step {
@@ -113,8 +131,8 @@ void prefetch_placements(const Context& context, const Batch& batch, const Selec
   });
   for_each([&](Step& step, const packet::Parsed&) {
     if (step.plan == nullptr) return;
-    prefetch_line(&choice_counter(context, *step.service, snapshot.targets[step.target].member, step.zone,
-                                  step.plan->choice));
+    prefetch_line(&placer.choice_counter(*step.service, snapshot.targets[step.target].member, step.zone,
+                                         step.plan->choice));
   });
 }
 
