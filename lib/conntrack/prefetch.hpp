@@ -27,6 +27,15 @@ inline void prefetch_to_write(const void* line) {
 #endif
 }
 
+/// In a loop that waits for another core: leaves it the line, and our own core's other half its units.
+inline void pause() {
+#if defined(__x86_64__)
+  asm volatile("pause");
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 /// Sends for lines some at a time, as a prefetch holds its core up while the way to its page is looked up,
 /// and of several in a row the ways are looked up side by side. No more than a processor can fetch at once
 /// (AMD Zen 4: about 20): it may drop the others. The last ones are sent for at the end of its life.

@@ -10,9 +10,9 @@ namespace {
 
 /// Lost races in a row after which a connection goes without an entry rather than hold up a burst.
 constexpr unsigned max_attempts = 64;
-/// Looks at another worker's slot, which it may be about to fill or to give back. It may not be running at
-/// all.
-constexpr unsigned max_looks = 64;
+/// Looks at another worker's slot, which it may be about to fill or to give back: some microseconds. It may
+/// not be running at all.
+constexpr unsigned max_looks = 128;
 
 template <class Line>
 std::uint64_t lines_for(std::uint64_t capacity) {
@@ -128,18 +128,22 @@ auto Table<Line>::meet(Place mine, const FlowKey& key, std::uint64_t hash, std::
       return false;
     });
     if (meeting.lost || !meeting.ahead) return meeting;
+    if (!is_tentative(meeting.ahead)) continue;
     if (meeting.ahead < mine) break;
+    pause();
   }
   meeting.lost = true;
   return meeting;
 }
 
-/// Until another worker's newcomer is in or has given way, but not for long.
+/// Has another worker's newcomer a place for itself or given way? Not for long, and then false.
 template <class Line>
-void Table<Line>::wait_for(Place ahead) {
-  for (unsigned looks = 0; looks < max_looks; ++looks)
-    // relaxed: whoever waited looks again
-    if (Tag(ahead.tag().load(std::memory_order_relaxed)).status() != Status::tentative) return;
+bool Table<Line>::wait_for(Place ahead) {
+  for (unsigned looks = 0; looks < max_looks; ++looks) {
+    if (!is_tentative(ahead)) return true;
+    pause();
+  }
+  return false;
 }
 
 /// A free place for a newcomer, made if need be, or what else there is.
@@ -167,9 +171,9 @@ void Table<Line>::find_site(const Newcomer& newcomer, Patience& patience, bool& 
 }
 
 /// Publishes a newcomer in a place that it has taken, or gives the place back because another worker has the
-/// key. `full`: that one's entry is not to be seen yet.
+/// key. `full`: that one's entry is not to be seen yet. False: nor will it be soon.
 template <class Line>
-void Table<Line>::enter(Place place, Tag tag, const Newcomer& newcomer, Insertion& result) const {
+bool Table<Line>::enter(Place place, Tag tag, const Newcomer& newcomer, Insertion& result) const {
   const auto& [key, hash, entry, now] = newcomer;
   const auto booked = book(place, hash);
   Meeting meeting;
@@ -179,13 +183,14 @@ void Table<Line>::enter(Place place, Tag tag, const Newcomer& newcomer, Insertio
     publish(place, tag, key, packed, now);
     result.outcome = Outcome::inserted;
     result.slot = {place, packed};
-    return;
+    return true;
   }
   unbook(place, hash);
   give_back(place, tag);
   if (!meeting.slot) return wait_for(meeting.ahead);
   result.outcome = Outcome::existed;
   result.slot = meeting.slot;
+  return true;
 }
 
 template <class Line>
@@ -207,6 +212,8 @@ auto Table<Line>::insert_anywhere(const FlowKey& key, std::uint64_t hash, const 
     const Place place = site.free ? site.free : result.evicted ? Place{} : site.oldest_unconfirmed;
     if (!place) {
       if (site.in_motion) continue;
+      // An entry that moves while we look around may have been missed.
+      if ((result.slot = find(key, hash))) result.outcome = Outcome::existed;
       break;
     }
     PackedEntry gone;
@@ -214,7 +221,7 @@ auto Table<Line>::insert_anywhere(const FlowKey& key, std::uint64_t hash, const 
         site.free ? claim(place, Status::tentative, key.ports_protocol) : evict(place, newcomer, gone);
     if (!tag) continue;
     if (!site.free) result.evicted.emplace(gone.entry());
-    enter(place, tag, newcomer, result);
+    if (!enter(place, tag, newcomer, result)) break;
   }
   return result;
 }
@@ -225,14 +232,16 @@ auto Table<Line>::insert_into_full(const FlowKey& key, std::uint64_t hash, Home 
   Place oldest;
   unsigned candidate_of_it = 0;
   std::uint32_t longest = 0;
+  // acquire, here and in the loop: so that the second look at the word comes last
+  const auto booked_before = home->elsewhere.load(std::memory_order_acquire);
   for (unsigned i = 0; i < 2 * lines_per_bucket; ++i) {
     if (i == lines_per_bucket && oldest) break;
     Line& line = *candidate(hash, home, i);
     for (unsigned way = 0; way < Line::slots; ++way) {
-      // relaxed, all: what is found is looked at again
-      const Tag tag(line.tag[way].load(std::memory_order_relaxed));
+      const Tag tag(line.tag[way].load(std::memory_order_acquire));
       if (tag.status() != Status::valid || tag.is_like(key.ports_protocol)) [[unlikely]]
         return Outcome::existed;
+      // relaxed, here and below: evict() looks again
       const PackedEntry packed(line.entry[way].load(std::memory_order_relaxed));
       if (!packed.evictable()) {
         if (packed.state() == State::removed) [[unlikely]]
@@ -247,22 +256,19 @@ auto Table<Line>::insert_into_full(const FlowKey& key, std::uint64_t hash, Home 
       longest = idle;
     }
   }
-  if (!oldest) return Outcome::full;
+  if (!oldest) {
+    // Has the key's own entry come from the far bucket after the near one was looked at? Then its booking
+    // went.
+    const bool same = home->elsewhere.load(std::memory_order_relaxed) == booked_before;
+    return same ? Outcome::full : Outcome::existed;
+  }
   PackedEntry gone;
   const Tag tag = evict(oldest, {key, hash, entry, now}, gone);
   if (!tag) return Outcome::existed;
   evicted = gone.entry();
   const auto booked = Elsewhere::booking(candidate_of_it, oldest.way(), hash);
-  // seq_cst: see Table
-  if (booked != 0) home->elsewhere.fetch_add(booked, std::memory_order_seq_cst);
-  if (alone(oldest, home, booked, key.ports_protocol, hash)) [[likely]] {
-    publish(oldest, tag, key, {entry, tag.version()}, now);
-    return Outcome::inserted;
-  }
-  // release: as in unbook()
-  if (booked != 0) home->elsewhere.fetch_sub(booked, std::memory_order_release);
-  give_back(oldest, tag);
-  return Outcome::existed;
+  const bool settled = settle(oldest, tag, booked, hash, home, key, {entry, tag.version()}, now);
+  return settled ? Outcome::inserted : Outcome::existed;
 }
 
 template class Table<Line4>;

@@ -66,8 +66,8 @@ class Patience {
 /// slot becomes valid, and both get its entry.
 /// An entry that moves is frozen where it was, booked and valid where it goes, and only then removed where it
 /// was: at each moment it is in a slot, at home or booked. Who looks for it in vain reads all that it has
-/// read once more; if nothing has changed, the entry was nowhere. No line is written by workers but those of
-/// the keys at hand.
+/// read once more; if nothing has changed, the entry was nowhere. No line is written but those of the keys at
+/// hand and of those that move for them.
 template <class Line>
 class Table {
  public:
@@ -123,7 +123,7 @@ class Table {
   [[nodiscard]] std::uint32_t probable_target(const FlowKey& key, std::uint64_t hash) const;
   /// Where a key that is not at home may be, unless it has moved since.
   struct Rest {
-    /// Null: it is nowhere.
+    /// Null: most probably nowhere; an insertion finds out.
     Line* line;
   };
   /// Finds that out and sends for it.
@@ -132,8 +132,9 @@ class Table {
   [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash, const Rest& rest) const;
   /// Has a home no place for one more key? (A hint.)
   [[nodiscard]] static bool is_full(Home home) { return free_ways(*home) == 0; }
-  // In front of insert(), for keys that are nowhere and whose home is full, in two steps again: sends for the
-  // rest of its bucket, and then for its other bucket, if the key needs it. `patience`: insert()'s.
+  // In front of insert_elsewhere(), for keys that are nowhere and whose home is full, in two steps again:
+  // sends for the rest of its bucket, and then for its other bucket, if the key needs it. `patience`:
+  // insert()'s.
   static void prefetch_near(Home home);
   void prefetch_far(Home home, std::uint64_t hash, const Patience& patience = Patience()) const;
   /// In front of insert_anywhere() for a key whose buckets are full: sends for where entries of the first one
@@ -275,7 +276,7 @@ class Table {
   static Tag claim(Place place, Status status, std::uint64_t ports_protocol);
   static void give_back(Place place, Tag tag);
   /// Is `is(line, way, tag)` true of a slot where a key may be? False: there was a moment when it was not
-  /// true of any. `booked`: a booking that does not count.
+  /// true of any. May ask for a slot more than once. `booked`: a booking that does not count.
   template <class Is>
   bool any_slot(Line* home, std::uint64_t hash, std::uint64_t booked, Is&& is) const;
   /// Is there no slot but `mine` that might be of the key that was announced there? `booked`: what `mine`
@@ -284,6 +285,8 @@ class Table {
                            std::uint64_t hash) const;
   [[nodiscard]] bool alone_everywhere(Place mine, Line* home, std::uint64_t booked,
                                       std::uint64_t ports_protocol, std::uint64_t hash) const;
+  bool settle(Place place, Tag tag, std::uint64_t booked, std::uint64_t hash, Line* home, const FlowKey& key,
+              PackedEntry packed, std::uint32_t now) const;
   static void write(Place place, const FlowKey& key, PackedEntry packed, std::uint32_t now);
   static void publish(Place place, Tag tag, const FlowKey& key, PackedEntry packed, std::uint32_t now);
 
@@ -291,11 +294,15 @@ class Table {
   // words that are longer than those it was just written in.
   static void survey(Line* bucket, const Newcomer& newcomer, Site& site);
   void find_site(const Newcomer& newcomer, Patience& patience, bool& searched_in_vain, Site& site);
-  void enter(Place place, Tag tag, const Newcomer& newcomer, Insertion& result) const;
+  bool enter(Place place, Tag tag, const Newcomer& newcomer, Insertion& result) const;
   static bool remove(Line& line, unsigned way, PackedEntry packed);
   Tag evict(Place place, const Newcomer& newcomer, PackedEntry& gone) const;
   Meeting meet(Place mine, const FlowKey& key, std::uint64_t hash, std::uint64_t booked) const;
-  static void wait_for(Place ahead);
+  static bool wait_for(Place ahead);
+  static bool is_tentative(Place place) {
+    // relaxed: whoever acts on it looks again
+    return Tag(place.tag().load(std::memory_order_relaxed)).status() == Status::tentative;
+  }
 
   enum class Room : std::uint8_t { made, raced, none };
   /// An entry that could move, and the first line to be tried of its other bucket. (No initialisers: a search

@@ -86,6 +86,24 @@ void Table<Line>::publish(Place place, Tag tag, const FlowKey& key, PackedEntry 
   place.tag().store(tag.with(Status::valid).word(), std::memory_order_release);
 }
 
+/// Announces a key in a place that was claimed for it, and makes it valid if it is alone; if not, the place
+/// is given back.
+template <class Line>
+[[gnu::always_inline]] inline bool Table<Line>::settle(Place place, Tag tag, std::uint64_t booked,
+                                                       std::uint64_t hash, Line* home, const FlowKey& key,
+                                                       PackedEntry packed, std::uint32_t now) const {
+  // seq_cst: see Table
+  if (booked != 0) home->elsewhere.fetch_add(booked, std::memory_order_seq_cst);
+  if (alone(place, home, booked, key.ports_protocol, hash)) [[likely]] {
+    publish(place, tag, key, packed, now);
+    return true;
+  }
+  // release: as in unbook()
+  if (booked != 0) home->elsewhere.fetch_sub(booked, std::memory_order_release);
+  give_back(place, tag);
+  return false;
+}
+
 template <class Line>
 [[gnu::always_inline]] inline auto Table<Line>::insert_at_home(const FlowKey& key, std::uint64_t hash,
                                                                Home home, const Entry& entry,
@@ -95,13 +113,10 @@ template <class Line>
   const Tag tag = claim(place, Status::tentative, key.ports_protocol);
   if (!tag) [[unlikely]]
     return {};
-  if (alone(place, home, 0, key.ports_protocol, hash)) [[likely]] {
-    const PackedEntry packed(entry, tag.version());
-    publish(place, tag, key, packed, now);
-    return {place, packed};
-  }
-  give_back(place, tag);
-  return {};
+  const PackedEntry packed(entry, tag.version());
+  if (!settle(place, tag, 0, hash, home, key, packed, now)) [[unlikely]]
+    return {};
+  return {place, packed};
 }
 
 template <class Line>
@@ -113,19 +128,12 @@ template <class Line>
     if (!place) continue;
     const Tag tag = claim(place, Status::tentative, key.ports_protocol);
     if (!tag) return Outcome::existed;
+    const PackedEntry packed(entry, tag.version());
     const auto booked = Elsewhere::booking(i, place.way(), hash);
-    // seq_cst: see Table
-    home->elsewhere.fetch_add(booked, std::memory_order_seq_cst);
-    if (alone(place, home, booked, key.ports_protocol, hash)) [[likely]] {
-      const PackedEntry packed(entry, tag.version());
-      publish(place, tag, key, packed, now);
-      slot = {place, packed};
-      return Outcome::inserted;
-    }
-    // release: as in unbook()
-    home->elsewhere.fetch_sub(booked, std::memory_order_release);
-    give_back(place, tag);
-    return Outcome::existed;
+    if (!settle(place, tag, booked, hash, home, key, packed, now)) [[unlikely]]
+      return Outcome::existed;
+    slot = {place, packed};
+    return Outcome::inserted;
   }
   return Outcome::full;
 }
@@ -135,7 +143,8 @@ auto Table<Line>::insert(const FlowKey& key, std::uint64_t hash, const Entry& en
                          Patience& patience) -> Insertion {
   if (const Slot slot = insert_at_home(key, hash, home(hash), entry, now))
     return {Outcome::inserted, slot, std::nullopt};
-  if (Slot slot; insert_elsewhere(key, hash, home(hash), entry, now, slot) == Outcome::inserted)
+  if (Slot slot;
+      is_full(home(hash)) && insert_elsewhere(key, hash, home(hash), entry, now, slot) == Outcome::inserted)
     return {Outcome::inserted, slot, std::nullopt};
   return insert_anywhere(key, hash, entry, now, patience);
 }

@@ -1,5 +1,7 @@
 #include "dataplane/stage_track.hpp"
 
+#include <algorithm>
+
 #include "dataplane/placement.hpp"
 #include "dataplane/stage_forward.hpp"
 
@@ -248,7 +250,8 @@ class Tracker {
   void begin_connection(std::uint16_t i, const Flow& flow, const Placement& placement) {
     if (placement.refusal) [[unlikely]]
       return refuse(i, flow, *placement.refusal);
-    const auto outcome = insert_where_free(i, flow, placement.entry);
+    const auto outcome =
+        is_behind_crowded(flow) ? Table::Outcome::full : insert_where_free(i, flow, placement.entry);
     if (outcome != Table::Outcome::inserted) [[unlikely]]
       return begin_otherwise(i, flow, placement, outcome);
     count_made(placement);
@@ -274,9 +277,18 @@ class Tracker {
   [[gnu::noinline]] void begin_otherwise(std::uint16_t i, const Flow& flow, const Placement& placement,
                                          typename Table::Outcome outcome) {
     if (outcome == Table::Outcome::existed) return begin_slowly(i);
-    if (patience_.exhausted()) return begin_in_full_table(i, flow, placement);
+    if (patience_.exhausted() && !is_behind_crowded(flow)) return begin_in_full_table(i, flow, placement);
     crowded_.add(i);
+    crowded_hashes_ |= hash_bit(flow);
   }
+
+  /// Is a packet of the same flow waiting among crowded_? Then this one must not overtake it.
+  [[nodiscard]] bool is_behind_crowded(const Flow& flow) const {
+    return (crowded_hashes_ & hash_bit(flow)) != 0 &&
+           std::ranges::any_of(crowded_.positions(),
+                               [&](std::uint16_t i) { return batch_.hash[i] == flow.hash; });
+  }
+  static std::uint64_t hash_bit(const Flow& flow) { return 1ULL << (flow.hash % 64); }
 
   void begin_in_full_table(std::uint16_t i, const Flow& flow, const Placement& placement) {
     Entry evicted{.state = State::removed};
@@ -328,6 +340,8 @@ class Tracker {
   std::array<typename Table::Rest, Batch::max_size> rest_;
   Selection fresh_;
   Selection crowded_;
+  /// A bit for each hash that is among them.
+  std::uint64_t crowded_hashes_ = 0;
 };
 
 }  // namespace
