@@ -125,10 +125,15 @@ class Table {
   struct Rest {
     /// Null: most probably nowhere; an insertion finds out.
     Line* line;
+    /// There and nowhere else?
+    bool only;
+    /// What said so: the home's `elsewhere`.
+    std::uint64_t word;
   };
   /// Finds that out and sends for it.
   [[nodiscard]] Rest prefetch_rest(Home home, std::uint64_t hash) const;
-  /// find() for a key that was not at home. `rest`: with a line.
+  /// The valid entry of a key that was not at home, if it has not moved twice meanwhile; an insertion finds
+  /// that out, too. `rest`: with a line.
   [[nodiscard]] Slot find_rest(const FlowKey& key, std::uint64_t hash, const Rest& rest) const;
   /// Has a home no place for one more key? (A hint.)
   [[nodiscard]] static bool is_full(Home home) { return free_ways(*home) == 0; }
@@ -223,9 +228,6 @@ class Table {
   std::uint64_t book(Place place, std::uint64_t hash) const;
   void unbook(Place place, std::uint64_t hash) const;
   [[nodiscard]] std::uint64_t booking(Place place, const Line* home, std::uint64_t hash) const;
-  static Elsewhere elsewhere(const Line& home, std::uint64_t hash, std::memory_order order) {
-    return {home.elsewhere.load(order), hash};
-  }
 
   /// What is to be inserted, and when.
   struct Newcomer {

@@ -36,14 +36,15 @@ Line* Table<Line>::far(std::uint64_t hash, const Line* home) const {
 template <class Line>
 [[gnu::always_inline]] inline auto Table<Line>::prefetch_rest(Home home, std::uint64_t hash) const -> Rest {
   // relaxed: find_rest() and insert() look again
-  auto there = elsewhere(*home, hash, std::memory_order_relaxed);
-  if (!there.any()) return {nullptr};
+  const auto word = home->elsewhere.load(std::memory_order_relaxed);
+  Elsewhere there(word, hash);
+  if (!there.any()) return {nullptr, true, word};
   Line* const line = candidate(hash, home, there.first());
   prefetch_line(line);
   there.drop_first();
   if (there.any()) [[unlikely]]
     prefetch_lines(there, home, hash);
-  return {line};
+  return {line, !there.any(), word};
 }
 
 template <class Line>
@@ -169,7 +170,9 @@ template <class Line>
 auto Table<Line>::find_rest(const FlowKey& key, std::uint64_t hash, const Rest& rest) const -> Slot {
   for (unsigned way = 0; way < Line::slots; ++way)
     if (const Slot slot = look(*rest.line, way, key)) return slot;
-  return find(key, hash);
+  // relaxed: look() acquires. An entry that has left that line has changed its home's word.
+  const bool same = home(hash)->elsewhere.load(std::memory_order_relaxed) == rest.word;
+  return rest.only && same ? Slot{} : find(key, hash);
 }
 
 template <class Line>
