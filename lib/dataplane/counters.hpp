@@ -42,7 +42,8 @@ struct alignas(64) WorkerCounters {
   Counter entries_made;
   Counter entries_removed;
   Counter evictions;
-  /// Connections forwarded by hash alone because the table had no room.
+  /// Connections forwarded by hash alone because the table had no room, or another worker was in the way for
+  /// long.
   Counter untracked;
   Counter busy_cycles;
   Counter total_cycles;
