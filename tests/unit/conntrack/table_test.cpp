@@ -5,16 +5,11 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "table_entries.hpp"
 
 using namespace zonelb::conntrack;
 
 namespace {
-
-thread_local Patience patience;
-
-FlowKey key(std::uint64_t number) {
-  return {{number, number * 3, number * 5, number * 7}, (number * 11) & 0xffffffffffULL};
-}
 
 /// Of TCP to 10.0.0.80, or 2001:db8::50, from a client of 10.0.0.0/8 or 2001:db8:2::/96.
 template <class T>
@@ -27,24 +22,10 @@ FlowKey flow_from(zonelb::net::be32 client, zonelb::net::be16 port, zonelb::net:
   return {{network, std::uint64_t{client.raw()} << 32, prefix, std::uint64_t{0x50} << 56}, ports};
 }
 
-constexpr Entry confirmed{1, 2, 3, State::confirmed};
-
-template <class T>
-std::uint64_t count(const T& table) {
-  std::uint64_t entries = 0;
-  table.for_each(0, [&](const FlowKey&, const Entry&, std::uint32_t) { ++entries; });
-  return entries;
-}
-
 template <class T>
 bool ends_at_home(const T& table, std::uint64_t number) {
   const auto hash = table.hash(key(number));
   return table.prefetch_rest(table.home(hash), hash).line == nullptr;
-}
-
-template <class T>
-void fill(T& table, const Entry& entry, std::uint64_t attempts) {
-  for (std::uint64_t i = 0; i < attempts; ++i) table.insert(key(i), table.hash(key(i)), entry, 1, patience);
 }
 
 }  // namespace
@@ -90,31 +71,6 @@ TEMPLATE_TEST_CASE("a second insert gets the first one's entry", "", Table4, Tab
   CHECK(second.outcome == TestType::Outcome::existed);
   CHECK(second.slot.entry() == confirmed);
   CHECK(count(table) == 1);
-}
-
-TEMPLATE_TEST_CASE("a full table refuses rather than touch confirmed entries", "", Table4, Table6) {
-  TestType table(400, 1);
-  fill(table, confirmed, 4000);
-  const auto before = count(table);
-  CHECK(before == table.capacity());
-  const auto refused = table.insert(key(5000), table.hash(key(5000)), confirmed, 2, patience);
-  CHECK(refused.outcome == TestType::Outcome::full);
-  CHECK_FALSE(refused.evicted.has_value());
-  CHECK(count(table) == before);
-}
-
-TEMPLATE_TEST_CASE("a full table gives up its oldest unconfirmed entry", "", Table4, Table6) {
-  TestType table(8, 1);
-  for (std::uint64_t i = 0; count(table) < 8; ++i) {
-    const Entry entry{static_cast<std::uint32_t>(count(table)), 0, 0,
-                      count(table) % 2 == 0 ? State::syn : State::confirmed};
-    table.insert(key(i), table.hash(key(i)), entry, static_cast<std::uint32_t>(100 - count(table)), patience);
-  }
-  const auto inserted = table.insert(key(1000), table.hash(key(1000)), confirmed, 200, patience);
-  REQUIRE(inserted.outcome == TestType::Outcome::inserted);
-  REQUIRE(inserted.evicted.has_value());
-  CHECK(inserted.evicted->target == 6);
-  CHECK(count(table) == 8);
 }
 
 TEMPLATE_TEST_CASE("a sweep removes what has ended, once", "", Table4, Table6) {
@@ -330,69 +286,6 @@ TEMPLATE_TEST_CASE("a key whose home is full goes elsewhere while anything is fr
   CHECK(table.prefetch_rest(home, hash).line == nullptr);
 }
 
-namespace {
-
-/// A full table of eight slots and a key that is not in it.
-template <class Table>
-struct FullTable {
-  explicit FullTable(State state) {
-    for (std::uint64_t i = 1; count(table) < table.capacity(); ++i) {
-      Patience fresh;
-      table.insert(key(i), table.hash(key(i)), Entry{static_cast<std::uint32_t>(i), 0, 0, state},
-                   static_cast<std::uint32_t>(i), fresh);
-      newcomer = key(i + 1);
-    }
-  }
-  auto insert(const FlowKey& one) {
-    return table.insert_into_full(one, table.hash(one), table.home(table.hash(one)), confirmed, 100, evicted);
-  }
-
-  Table table{8, 1};
-  FlowKey newcomer;
-  Entry evicted{.state = State::removed};
-};
-
-}  // namespace
-
-TEMPLATE_TEST_CASE("a newcomer to a full table takes the place of its oldest unconfirmed neighbour", "",
-                   Table4, Table6) {
-  using Outcome = typename TestType::Outcome;
-  FullTable<TestType> full(State::syn);
-  std::uint32_t oldest = ~0U;
-  auto* const home = full.table.home(full.table.hash(full.newcomer));
-  full.table.for_each(0, [&](const FlowKey& one, const Entry& entry, std::uint32_t) {
-    const auto distance = full.table.find(one, full.table.hash(one)).place.line() - home;
-    const auto bucket = static_cast<std::ptrdiff_t>(TestType::lines_per_bucket);
-    const auto start = (reinterpret_cast<std::uintptr_t>(home) / sizeof *home) % TestType::lines_per_bucket;
-    const auto at = distance + static_cast<std::ptrdiff_t>(start);
-    if (at >= 0 && at < bucket) oldest = std::min(oldest, entry.target);
-  });
-  REQUIRE(full.insert(full.newcomer) == Outcome::inserted);
-  CHECK(full.evicted == Entry{oldest, 0, 0, State::syn});
-  CHECK(full.table.find(full.newcomer, full.table.hash(full.newcomer)).entry() == confirmed);
-  CHECK_FALSE(full.table.find(key(oldest), full.table.hash(key(oldest))));
-  CHECK(count(full.table) == full.table.capacity());
-}
-
-TEMPLATE_TEST_CASE("a newcomer to a full table of confirmed entries leaves all in place", "", Table4,
-                   Table6) {
-  using Outcome = typename TestType::Outcome;
-  FullTable<TestType> full(State::confirmed);
-  CHECK(full.insert(full.newcomer) == Outcome::full);
-  CHECK(full.evicted.state == State::removed);
-  CHECK_FALSE(full.table.find(full.newcomer, full.table.hash(full.newcomer)));
-  // A key that is there, and one whose bucket has a place that is free or about to be.
-  CHECK(full.insert(key(1)) == Outcome::existed);
-  const auto slot = full.table.find(key(1), full.table.hash(key(1)));
-  slot.place.entry().store(slot.packed.with({.state = State::removed}).word());
-  const auto moved = [&] { return full.insert(full.newcomer) == Outcome::existed; };
-  CHECK(moved());
-  slot.place.tag().store(Tag(slot.place.tag().load()).emptied().word());
-  CHECK(moved());
-  CHECK(full.evicted.state == State::removed);
-  CHECK(count(full.table) == full.table.capacity() - 1);
-}
-
 TEMPLATE_TEST_CASE("a look-up in vain mostly ends at home, in a table that is nearly full too", "", Table4,
                    Table6) {
   TestType table(10'000, 1);
@@ -439,46 +332,5 @@ TEST_CASE("a newcomer does not wait for ever for another that has lost its core"
     CHECK(line.tag[stuck].load(std::memory_order_relaxed) == announced.word());
     line.tag[stuck].store(announced.emptied().word(), std::memory_order_relaxed);
     CHECK(insert() == Table4::Outcome::inserted);
-  }
-}
-
-TEMPLATE_TEST_CASE("a table known to be full lets unconfirmed entries go, wherever they are", "", Table4,
-                   Table6) {
-  TestType table(8, 1);
-  Patience exhausted;
-  for (std::uint64_t i = 0; i < 8; ++i)
-    table.insert(key(i), table.hash(key(i)), i == 0 ? Entry{7, 0, 0, State::syn} : confirmed, 1, exhausted);
-  REQUIRE(count(table) == 8);
-  while (exhausted.worth_it(1)) exhausted.failed();
-  const auto inserted = table.insert(key(9), table.hash(key(9)), confirmed, 1, exhausted);
-  CHECK(inserted.outcome == TestType::Outcome::inserted);
-  REQUIRE(inserted.evicted.has_value());
-  CHECK(inserted.evicted->target == 7);
-  CHECK(table.find(key(9), table.hash(key(9))));
-  CHECK(table.insert(key(10), table.hash(key(10)), confirmed, 1, exhausted).outcome ==
-        TestType::Outcome::full);
-}
-
-TEST_CASE("patience with a full table runs out, and comes back in the next second") {
-  Patience fresh;
-  const auto tries_in = [&](std::uint32_t second) {
-    unsigned tries = 0;
-    for (int i = 0; i < 10'000; ++i) {
-      if (!fresh.worth_it(second)) continue;
-      ++tries;
-      fresh.failed();
-    }
-    return tries;
-  };
-  const auto tries = tries_in(1);
-  CHECK(tries > 8);
-  CHECK(tries < 20);
-  CHECK(tries_in(2) == tries);
-  while (!fresh.worth_it(2)) {
-  }
-  for (int i = 0; i < 12; ++i) fresh.succeeded();
-  for (int i = 0; i < 4; ++i) {
-    CHECK(fresh.worth_it(2));
-    fresh.failed();
   }
 }
